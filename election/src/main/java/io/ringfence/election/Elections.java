@@ -1,0 +1,30 @@
+package io.ringfence.election;
+
+/**
+ * All elections that a process takes part in. They share one session, so what ends the session ends all their leases.
+ *
+ * <p>Make one for a process and close it at the end. Thread-safe.
+ */
+public interface Elections extends AutoCloseable {
+
+    /**
+     * Returns the election of that name. Does no I/O; calling it twice with one name gives the same contender.
+     *
+     * @param name one or more segments joined by single {@code /}; a segment starts with a letter, a digit, {@code _} or
+     *     {@code -}, and goes on with these or {@code .}
+     * @throws IllegalArgumentException if the name has another shape
+     * @throws IllegalStateException if this is closed
+     */
+    Election election(String name);
+
+    /**
+     * Ends every lease with {@link LossReason#SHUTDOWN} and every waiting call with {@link IllegalStateException}, gives
+     * all locks back, then destroys the session and stops all threads.
+     *
+     * <p>Blocks while it does, bounded by a few request time-outs. If Consul does not answer in that time, the session is
+     * left to expire. Idempotent; concurrent calls wait for the first one. An interrupt shortens the wait and leaves the
+     * flag set. Never throws because of Consul.
+     */
+    @Override
+    void close();
+}
