@@ -19,7 +19,7 @@ import java.util.Optional;
  */
 public interface Election {
 
-    /** Returns the name of this election. */
+    /** {@return the name of this election} */
     String name();
 
     /**
@@ -28,6 +28,7 @@ public interface Election {
      * <p>A free lock is taken at once. A call that was interrupted leaves nothing locked: if the lock was just won, it is
      * given back in the background, and the next call for this name waits for that.
      *
+     * @return the lease
      * @throws InterruptedException if the thread was interrupted before or while waiting
      * @throws IllegalStateException if this process leads already, or comes to lead by another waiting call (the message
      *     names the token), or the {@link Elections} is or gets closed
@@ -42,6 +43,7 @@ public interface Election {
      * <p>Blocks for a few requests at most, each bounded by the request time-out. If the thread is interrupted the flag
      * stays set and the answer is empty, with nothing left locked.
      *
+     * @return the lease, or empty
      * @throws TokenRegressionException if the token that Consul handed out is not greater than all seen before
      * @throws ElectionException if Consul cannot be reached or refuses: "no answer" is not "no"
      * @throws IllegalStateException if the {@link Elections} is closed

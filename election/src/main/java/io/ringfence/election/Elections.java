@@ -12,6 +12,7 @@ public interface Elections extends AutoCloseable {
      *
      * @param name one or more segments joined by single {@code /}; a segment starts with a letter, a digit, {@code _} or
      *     {@code -}, and goes on with these or {@code .}
+     * @return the election
      * @throws IllegalArgumentException if the name has another shape
      * @throws IllegalStateException if this is closed
      */
@@ -22,8 +23,8 @@ public interface Elections extends AutoCloseable {
      * all locks back, then destroys the session and stops all threads.
      *
      * <p>Blocks while it does, bounded by a few request time-outs. If Consul does not answer in that time, the session is
-     * left to expire. Idempotent; concurrent calls wait for the first one. An interrupt shortens the wait and leaves the
-     * flag set. Never throws because of Consul.
+     * left to expire. Idempotent; concurrent calls wait for the first one. An interrupt does not shorten the wait and
+     * leaves the flag set. Never throws because of Consul.
      */
     @Override
     void close();

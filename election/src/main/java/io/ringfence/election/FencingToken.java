@@ -19,6 +19,7 @@ public record FencingToken(long value) implements FencingTokenSource, Comparable
     /**
      * Creates a token.
      *
+     * @param value the number
      * @throws IllegalArgumentException if {@code value} is less than 1
      */
     public FencingToken {

@@ -15,6 +15,7 @@ public interface FencingTokenSource {
      * <p>An answer does not mean that the token is still the highest one: its owner may be replaced between this call
      * and the write. Only the store that compares tokens can decide that.
      *
+     * @return the token
      * @throws LeaseLostException if this is a lease and it is lost
      */
     FencingToken requireToken();

@@ -20,26 +20,29 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Lease extends FencingTokenSource, AutoCloseable {
 
-    /** Returns the name of the election that this lease was won in. */
+    /** {@return the name of the election that this lease was won in} */
     String election();
 
-    /** Returns the token of this term, also after the lease was lost: for logs and messages. */
+    /** {@return the token of this term, also after the lease was lost: for logs and messages} */
     FencingToken fencingToken();
 
     /**
      * Returns the token of this term if the lease is held now.
      *
+     * @return the token
      * @throws LeaseLostException if the lease is lost or closed
      */
     @Override
     FencingToken requireToken();
 
-    /** Tells whether the lease is held, judged by the clock at the time of this call. */
+    /** {@return whether the lease is held, judged by the clock at the time of this call} */
     boolean isHeld();
 
     /**
      * Returns how long the lease stays held if Consul never answers again; zero if it is lost. Renewals extend it, so
      * this is no promise about when leadership ends.
+     *
+     * @return the time left, at least zero
      */
     Duration remaining();
 
@@ -51,13 +54,15 @@ public interface Lease extends FencingTokenSource, AutoCloseable {
      * called {@link #isHeld()}. An action that blocks holds one of these threads; let it run elsewhere
      * ({@code thenAcceptAsync(action, executor)}) if it may block for long. What an action throws goes to the stage it
      * returned, as {@link CompletionStage} says, and disturbs nothing else.
+     *
+     * @return the stage
      */
     CompletionStage<LossReason> lost();
 
-    /** Returns why the lease was lost, or empty while it is held, judged by the clock at the time of this call. */
+    /** {@return why the lease was lost, or empty while it is held, judged by the clock at the time of this call} */
     Optional<LossReason> lossReason();
 
-    /** Returns the identity that this process leads under, as {@link Election#leader()} shows it to others. */
+    /** {@return the identity that this process leads under, as {@link Election#leader()} shows it to others} */
     String holder();
 
     /**

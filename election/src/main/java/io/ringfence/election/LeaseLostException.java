@@ -2,12 +2,19 @@ package io.ringfence.election;
 
 import java.util.Objects;
 
-/** A lease was asked for its token after it was lost: this process does not lead any more and must stop its work. */
+/**
+ * A lease was asked for its token after it was lost: this process does not lead any more and must stop its work.
+ */
 public final class LeaseLostException extends ElectionException {
     private static final long serialVersionUID = 1L;
 
+    /** The name of the election. */
     private final String election;
+
+    /** The token of the lost lease. */
     private final FencingToken token;
+
+    /** Why it was lost. */
     private final LossReason reason;
 
     /**
@@ -27,17 +34,17 @@ public final class LeaseLostException extends ElectionException {
         this.reason = reason;
     }
 
-    /** Returns the name of the election. */
+    /** {@return the name of the election} */
     public String election() {
         return election;
     }
 
-    /** Returns the token of the lost lease. */
+    /** {@return the token of the lost lease} */
     public FencingToken token() {
         return token;
     }
 
-    /** Returns why the lease was lost. */
+    /** {@return why the lease was lost} */
     public LossReason reason() {
         return reason;
     }

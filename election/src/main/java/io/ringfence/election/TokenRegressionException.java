@@ -10,7 +10,10 @@ package io.ringfence.election;
 public final class TokenRegressionException extends ElectionException {
     private static final long serialVersionUID = 1L;
 
+    /** The token of the current leader. */
     private final FencingToken granted;
+
+    /** The higher token that was seen before. */
     private final FencingToken seen;
 
     /**
@@ -24,19 +27,19 @@ public final class TokenRegressionException extends ElectionException {
         super(
                 "Tokens of " + subject + " went backwards: the current leader's token is " + granted + ", but " + seen
                         + " was seen before. Either Consul was rebuilt or restored, or another election or datacenter"
-                        + " wrote to this resource. Do not delete stored tokens: raise them above "
-                        + seen + " at the source (a higher epoch for all processes), or keep the elections apart",
+                        + " wrote to this resource. Do not lower stored tokens. Keep the elections apart; or, if Consul was rebuilt, stop all leaders"
+                        + " until its index has passed " + seen,
                 null);
         this.granted = granted;
         this.seen = seen;
     }
 
-    /** Returns the token of the current leader. */
+    /** {@return the token of the current leader} */
     public FencingToken granted() {
         return granted;
     }
 
-    /** Returns the higher token that was seen before. */
+    /** {@return the higher token that was seen before} */
     public FencingToken seen() {
         return seen;
     }

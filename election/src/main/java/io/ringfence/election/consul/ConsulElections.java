@@ -1,0 +1,326 @@
+package io.ringfence.election.consul;
+
+import io.ringfence.election.Election;
+import io.ringfence.election.Elections;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elections on HashiCorp Consul: one session for all of them, and one locked key for each.
+ *
+ * <p>A process holds at most four connections to Consul and starts at most nine threads of its own, all daemon. Until the
+ * first call that contends, nothing is sent. A leader that dies is replaced when Consul expires its session, which takes up
+ * to twice the TTL, plus the lock delay; a leader that releases, at once. See
+ * <a href="https://developer.hashicorp.com/consul/docs/automate/session">Consul: sessions</a>.
+ *
+ * <p>Thread-safe.
+ */
+public final class ConsulElections implements Elections {
+    private static final Pattern SEGMENTED =
+            Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*");
+
+    private final Settings settings;
+    private final ElectionMachine machine;
+    private final ElectionDriver driver;
+    private final ReentrantLock closing = new ReentrantLock();
+    private boolean closed;
+
+    private ConsulElections(Settings settings, ConsulGateway gateway, ThreadFactory threads) {
+        this.settings = settings;
+        this.driver = new ElectionDriver(gateway, threads);
+        this.machine = new ElectionMachine(settings, TimeSource.SYSTEM, driver, new SplittableRandom());
+    }
+
+    /**
+     * Starts a configuration.
+     *
+     * @param address the HTTP address of a Consul agent, preferably the local one, as {@code http://127.0.0.1:8500}
+     * @return a builder with that address and defaults for all else
+     * @throws IllegalArgumentException if it is not of the form {@code http://host:port}
+     */
+    public static Builder builder(String address) {
+        return new Builder(address);
+    }
+
+    @Override
+    public Election election(String name) {
+        requireSegments(name, "An election's name");
+        machine.requireOpen();
+        return new ConsulElection(machine, name);
+    }
+
+    @Override
+    public void close() {
+        closing.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                CompletableFuture<Void> unlocked = machine.shutDown();
+                Waiting.stubbornly(unlocked, settings.closeLimit());
+                Waiting.stubbornly(machine.destroySessions(), settings.requestTimeout());
+                driver.stop();
+            }
+        } finally {
+            closing.unlock();
+        }
+    }
+
+    /** Returns the address and the key prefix; nothing secret. */
+    @Override
+    public String toString() {
+        return "ConsulElections[" + settings.address() + ", " + settings.keyPrefix() + "]";
+    }
+
+    static void requireSegments(String text, String what) {
+        if (!SEGMENTED.matcher(Objects.requireNonNull(text, "name")).matches()) {
+            throw new IllegalArgumentException(
+                    what + " is segments of [A-Za-z0-9_.-] joined by single '/', none of which"
+                            + " starts with '.': not '" + text + "'");
+        }
+    }
+
+    /** Configures {@link ConsulElections}. Not thread-safe; what it builds does not change with it later. */
+    public static final class Builder {
+        /** How long a session lives at least without a renewal, unless {@linkplain #sessionTtl set}. */
+        public static final Duration DEFAULT_SESSION_TTL = Duration.ofSeconds(10);
+
+        /** How long Consul keeps a key locked after its session ended, unless {@linkplain #lockDelay set}. */
+        public static final Duration DEFAULT_LOCK_DELAY = Duration.ofSeconds(15);
+
+        /** What all keys begin with, unless {@linkplain #keyPrefix set}. */
+        public static final String DEFAULT_KEY_PREFIX = "ringfence/";
+
+        private static final Duration LONGEST_TTL = Duration.ofHours(24);
+        private static final Duration LONGEST_LOCK_DELAY = Duration.ofSeconds(60);
+        private static final Duration LONGEST_DEFAULT_REQUEST = Duration.ofSeconds(5);
+        private static final Duration WATCH_WAIT = Duration.ofSeconds(10);
+
+        private final URI address;
+        private Duration sessionTtl = DEFAULT_SESSION_TTL;
+        private Duration lockDelay = DEFAULT_LOCK_DELAY;
+        private @Nullable Duration margin;
+        private @Nullable Duration requestTimeout;
+        private String keyPrefix = DEFAULT_KEY_PREFIX;
+        private Supplier<? extends @Nullable String> aclToken = () -> null;
+        private String holder = defaultHolder();
+        private ThreadFactory threadFactory = Executors.defaultThreadFactory();
+
+        private Builder(String address) {
+            this.address = parse(Objects.requireNonNull(address, "address"));
+        }
+
+        /**
+         * Sets the TTL of the session: 10 seconds by default, at most 24 hours. Consul refuses less than 10 seconds unless
+         * its servers are configured with a lower {@code session_ttl_min}; that is found out at the first use. The session
+         * is renewed every third of it, and Consul expires it up to twice the TTL after the last renewal.
+         *
+         * @param ttl the least time that a session lives without a renewal
+         * @return this builder
+         * @throws IllegalArgumentException if it is not positive or too long
+         */
+        public Builder sessionTtl(Duration ttl) {
+            this.sessionTtl = inRange("sessionTtl", ttl, Duration.ofMillis(1), LONGEST_TTL);
+            return this;
+        }
+
+        /**
+         * Sets how much earlier than the TTL a lease ends by our own clock, to allow for clocks that run at different
+         * speeds: a fifth of the TTL by default. A lease counts as lost {@code ttl - margin} after the last successful
+         * renewal was sent.
+         *
+         * @param margin a part of the TTL
+         * @return this builder
+         * @throws IllegalArgumentException if it is negative or too long
+         */
+        public Builder margin(Duration margin) {
+            this.margin = inRange("margin", margin, Duration.ZERO, LONGEST_TTL);
+            return this;
+        }
+
+        /**
+         * Sets how long Consul refuses a key to everybody after the session that held it ended otherwise than by a release:
+         * 15 seconds by default, 0 to 60 seconds. A value below {@code ttl - margin} allows that a new leader is elected
+         * while a former one, whose session was destroyed by hand, has not noticed yet; then only a fence protects.
+         *
+         * @param delay the time that a key stays locked
+         * @return this builder
+         * @throws IllegalArgumentException if it is out of range
+         */
+        public Builder lockDelay(Duration delay) {
+            this.lockDelay = inRange("lockDelay", delay, Duration.ZERO, LONGEST_LOCK_DELAY);
+            return this;
+        }
+
+        /**
+         * Sets how long one request may take. By default as long as lets two renewals fit into what is left of a term when
+         * the first one is due, at most 5 seconds.
+         *
+         * @param timeout the most that one request may take
+         * @return this builder
+         * @throws IllegalArgumentException if it is less than 10 milliseconds
+         */
+        public Builder requestTimeout(Duration timeout) {
+            this.requestTimeout = inRange("requestTimeout", timeout, Duration.ofMillis(10), LONGEST_TTL);
+            return this;
+        }
+
+        /**
+         * Sets what all keys begin with: {@code ringfence/} by default. Processes contend only if they use the same prefix.
+         *
+         * @param prefix like an election's name, with one {@code /} at the end
+         * @return this builder
+         * @throws IllegalArgumentException if it has another shape
+         */
+        public Builder keyPrefix(String prefix) {
+            if (!Objects.requireNonNull(prefix, "prefix").endsWith("/")) {
+                throw new IllegalArgumentException("A key prefix ends with '/': not '" + prefix + "'");
+            }
+            requireSegments(prefix.substring(0, prefix.length() - 1), "A key prefix, without its final '/',");
+            this.keyPrefix = prefix;
+            return this;
+        }
+
+        /**
+         * Sets where the ACL token comes from: nowhere by default. It is asked before each request, so a rotated token is
+         * used at once; it must not block, may be called by several threads, and may answer null or "" for no token. The
+         * token needs {@code key_prefix "<prefix>" write} and {@code session_prefix "" write}. It is sent in a header only
+         * and never logged.
+         *
+         * @param token asked before each request
+         * @return this builder
+         */
+        public Builder aclToken(Supplier<? extends @Nullable String> token) {
+            this.aclToken = Objects.requireNonNull(token, "token");
+            return this;
+        }
+
+        /**
+         * Sets the identity that {@link Election#leader()} shows: by default the host name, the process id and a random
+         * part. At most 200 characters.
+         *
+         * @param holder a name for people to read
+         * @return this builder
+         * @throws IllegalArgumentException if it is blank or too long
+         */
+        public Builder holder(String holder) {
+            if (Objects.requireNonNull(holder, "holder").isBlank() || holder.length() > 200) {
+                throw new IllegalArgumentException("A holder has 1 to 200 characters: not '" + holder + "'");
+            }
+            this.holder = holder;
+            return this;
+        }
+
+        /**
+         * Sets what makes our threads: by default {@link Executors#defaultThreadFactory()}. They are renamed after their job
+         * and made daemon threads.
+         *
+         * @param factory makes a thread for each of our jobs
+         * @return this builder
+         */
+        public Builder threadFactory(ThreadFactory factory) {
+            this.threadFactory = Objects.requireNonNull(factory, "factory");
+            return this;
+        }
+
+        /**
+         * Builds the elections. Starts a thread, but sends nothing yet.
+         *
+         * @return the elections
+         * @throws IllegalArgumentException if two values do not fit together; the message names both
+         */
+        public ConsulElections build() {
+            Settings settings = settings();
+            ConsulElections elections =
+                    new ConsulElections(settings, new HttpConsulGateway(address, settings, aclToken), threadFactory);
+            if (lockDelay.compareTo(settings.term()) < 0) {
+                elections.machine.events.unsafeLockDelay(settings);
+            }
+            elections.driver.drive(elections.machine);
+            return elections;
+        }
+
+        private Settings settings() {
+            Duration safety = margin == null ? sessionTtl.dividedBy(5) : margin;
+            if (safety.compareTo(sessionTtl) >= 0) {
+                throw new IllegalArgumentException("The margin must be less than the sessionTtl, but is " + safety
+                        + " with a sessionTtl of " + sessionTtl);
+            }
+            Duration forTwo = sessionTtl.minus(safety).minus(sessionTtl.dividedBy(3));
+            Duration request = requestTimeout;
+            if (request == null) {
+                request = forTwo.dividedBy(2);
+                request = request.compareTo(LONGEST_DEFAULT_REQUEST) > 0 ? LONGEST_DEFAULT_REQUEST : request;
+            }
+            if (request.multipliedBy(2).compareTo(forTwo) > 0 || request.toMillis() < 1) {
+                throw new IllegalArgumentException("Two renewals of requestTimeout " + request
+                        + " do not fit before the deadline: after a third of sessionTtl " + sessionTtl
+                        + " and with margin "
+                        + safety + ", " + forTwo + " are left");
+            }
+            return new Settings(
+                    "http://" + address.getAuthority(),
+                    keyPrefix,
+                    holder,
+                    sessionTtl,
+                    safety,
+                    lockDelay,
+                    request,
+                    WATCH_WAIT);
+        }
+
+        private static URI parse(String address) {
+            URI uri;
+            try {
+                uri = new URI(address);
+            } catch (URISyntaxException e) {
+                throw badAddress("it is no URI");
+            }
+            if (uri.getUserInfo() != null) {
+                throw badAddress("it must not contain a user or password; an ACL token goes to aclToken(..)");
+            }
+            if (!"http".equals(uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT))
+                    || uri.getHost() == null
+                    || uri.getPort() < 1
+                    || uri.getPort() > 65535
+                    || !(uri.getPath().isEmpty() || "/".equals(uri.getPath()))
+                    || uri.getQuery() != null
+                    || uri.getFragment() != null) {
+                throw badAddress("'" + address + "' is not");
+            }
+            return uri;
+        }
+
+        private static IllegalArgumentException badAddress(String why) {
+            return new IllegalArgumentException(
+                    "The address of a Consul agent looks like http://127.0.0.1:8500, but " + why);
+        }
+
+        private static Duration inRange(String option, Duration value, Duration least, Duration most) {
+            Objects.requireNonNull(value, option);
+            if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                throw new IllegalArgumentException(
+                        option + " must be between " + least + " and " + most + ", but is " + value);
+            }
+            return value;
+        }
+
+        private static String defaultHolder() {
+            String host = System.getenv("HOSTNAME");
+            return (host == null || host.isBlank() ? "jvm" : host) + "-"
+                    + ProcessHandle.current().pid() + "-"
+                    + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x1000, 0x10000));
+        }
+    }
+}

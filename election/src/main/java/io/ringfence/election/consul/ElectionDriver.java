@@ -1,0 +1,124 @@
+package io.ringfence.election.consul;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads behind a machine: one that watches, one that renews and does nothing else, two for all other requests, a few
+ * for callbacks, and a timer. All are daemon threads; those that are idle end.
+ */
+final class ElectionDriver implements Outbox {
+    private static final int CONTROL_THREADS = 2;
+    private static final int CALLBACK_THREADS = 4;
+    private static final Duration IDLE = Duration.ofSeconds(30);
+
+    private final ConsulGateway gateway;
+    private final ThreadFactory threads;
+    private final ExecutorService renewing = pool("renew", 1);
+    private final ExecutorService watching = pool("watch", 1);
+    private final ExecutorService control = pool("control", CONTROL_THREADS);
+    private final ExecutorService callbacks = pool("callback", CALLBACK_THREADS);
+    private volatile @Nullable ElectionMachine machine;
+    private volatile @Nullable Thread timer;
+    private volatile boolean stopped;
+
+    ElectionDriver(ConsulGateway gateway, ThreadFactory threads) {
+        this.gateway = gateway;
+        this.threads = threads;
+    }
+
+    void drive(ElectionMachine driven) {
+        machine = driven;
+        Thread thread = named("timer", () -> {
+            while (!stopped) {
+                LockSupport.parkNanos(this, driven.tick());
+            }
+        });
+        timer = thread;
+        thread.start();
+    }
+
+    @Override
+    public void send(ConsulRequest request) {
+        ExecutorService pool = control;
+        if (request instanceof ConsulRequest.RenewSession) {
+            pool = renewing;
+        } else if (request instanceof ConsulRequest.Watch) {
+            pool = watching;
+        }
+        execute(pool, () -> {
+            ConsulAnswer answer = gateway.send(request);
+            ElectionMachine answered = machine;
+            if (answered != null) {
+                answered.answer(request, answer);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<ConsulAnswer> read(String key) {
+        CompletableFuture<ConsulAnswer> answer = new CompletableFuture<>();
+        boolean accepted = execute(control, () -> answer.complete(gateway.send(new ConsulRequest.Read(key))));
+        if (!accepted) {
+            answer.complete(new ConsulAnswer.Failed("These elections are closed", null));
+        }
+        return answer;
+    }
+
+    @Override
+    public void run(Runnable action) {
+        execute(callbacks, action);
+    }
+
+    @Override
+    public void wake() {
+        LockSupport.unpark(timer);
+    }
+
+    /** Stops all threads; signals that are queued already still go out. */
+    void stop() {
+        stopped = true;
+        wake();
+        gateway.close();
+        renewing.shutdownNow();
+        watching.shutdownNow();
+        control.shutdownNow();
+        callbacks.shutdown();
+    }
+
+    private static boolean execute(ExecutorService pool, Runnable task) {
+        try {
+            pool.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false; // stopped, and nobody waits any more
+        }
+    }
+
+    private ExecutorService pool(String job, int size) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                size,
+                size,
+                IDLE.toMillis(),
+                TimeUnit.MILLISECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> named(job, task));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    private Thread named(String job, Runnable task) {
+        Thread thread = threads.newThread(task);
+        thread.setName("ringfence-" + job);
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,267 @@
+package io.ringfence.election.consul;
+
+import io.ringfence.election.LossReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes, renews and ends the one session that all leases share. Guarded by the machine's lock.
+ *
+ * <p>A session is one {@link Generation}. It dies in one step, with all its leases, when its deadline passes or Consul says
+ * it is gone; it is never renewed or used again, and is destroyed in the background until Consul answers. The deadline
+ * counts from the moment a request was handed over for sending, which is never later than when it was sent.
+ */
+final class SessionKeeper {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_DESTROY_PAUSE = Duration.ofSeconds(5);
+
+    private final ElectionMachine machine;
+    private final Backoff createPause;
+    private final Backoff renewPause;
+
+    private @Nullable Generation current;
+    private long lastNumber;
+    private @Nullable Moment createSentAt;
+    private @Nullable Moment createNotBefore;
+    private final Set<Slot> waitingForFreshness = new HashSet<>();
+
+    /** Sessions to destroy; the value is when to try again, or null while a request is under way. */
+    private final Map<String, @Nullable Moment> doomed = new HashMap<>();
+
+    private final Backoff destroyPause;
+    private @Nullable CompletableFuture<Void> allDestroyed;
+
+    SessionKeeper(ElectionMachine machine) {
+        this.machine = machine;
+        this.createPause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
+        this.renewPause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
+        this.destroyPause = new Backoff(FIRST_PAUSE, LONGEST_DESTROY_PAUSE, machine.random);
+    }
+
+    @Nullable
+    Generation current() {
+        return current;
+    }
+
+    boolean isOurs(KeyState state) {
+        return current != null && current.session.equals(state.session());
+    }
+
+    boolean isCurrent(ConsulRequest request) {
+        long number = -1;
+        if (request instanceof ConsulRequest.Lock lock) {
+            number = lock.generation();
+        } else if (request instanceof ConsulRequest.Unlock unlock) {
+            number = unlock.generation();
+        } else if (request instanceof ConsulRequest.UnlockAll unlockAll) {
+            number = unlockAll.generation();
+        }
+        return current != null && current.number == number;
+    }
+
+    /** Asks for a session unless there is one or one is on its way. */
+    void ensure() {
+        if (current == null && createSentAt == null && createNotBefore == null && !machine.isClosing()) {
+            createSentAt = machine.now();
+            lastNumber++;
+            machine.outbox.send(new ConsulRequest.CreateSession(lastNumber));
+        }
+    }
+
+    void onCreateAnswer(ConsulAnswer answer) {
+        Moment sentAt = Objects.requireNonNull(createSentAt);
+        createSentAt = null;
+        Moment now = machine.now();
+        if (answer instanceof ConsulAnswer.SessionCreated created) {
+            createPause.reset();
+            Moment deadline = sentAt.plus(machine.settings.term());
+            if (machine.isClosing() || deadline.isReachedAt(now)) {
+                destroy(created.session());
+            } else {
+                current = new Generation(lastNumber, created.session(), sentAt, deadline, sentAt.plus(renewPeriod()));
+            }
+        } else {
+            createNotBefore = now.plus(createPause.next());
+            if (answer instanceof ConsulAnswer.Failed) {
+                machine.forEachSlot(slot -> slot.failImpatient(answer));
+            } else {
+                machine.forEachSlot(slot -> slot.fail(() -> machine.failure(answer)));
+            }
+        }
+        checkAllDestroyed();
+        machine.forEachSlot(Slot::step);
+    }
+
+    /** Renews at once, to learn whether the session lives. */
+    void renewNow() {
+        Generation generation = current;
+        if (generation != null) {
+            generation.renewAtOnce = true;
+            machine.outbox.wake();
+        }
+    }
+
+    /** Renews at once because too little of the term is left to grant a lease; steps the slot afterwards. */
+    void renewForGrant(Slot slot) {
+        waitingForFreshness.add(slot);
+        renewNow();
+    }
+
+    /** The slot's key is not ours any more: the next renewal tells whether the session is gone too. */
+    void askRenewal(Slot slot) {
+        if (current != null) {
+            current.doubtful.add(slot);
+            renewNow();
+        }
+    }
+
+    void onRenewAnswer(ConsulRequest.RenewSession request, ConsulAnswer answer) {
+        Generation generation = current;
+        if (generation == null || generation.number != request.generation()) {
+            return;
+        }
+        generation.renewInFlight = false;
+        Moment now = machine.now();
+        if (expireIfDue(now)) {
+            return;
+        }
+        if (answer instanceof ConsulAnswer.SessionGone) {
+            die(generation, LossReason.SESSION_EXPIRED);
+            return;
+        }
+        generation.denied = answer instanceof ConsulAnswer.Denied;
+        if (answer instanceof ConsulAnswer.Done) {
+            renewPause.reset();
+            generation.deadline = generation.renewSentAt.plus(machine.settings.term());
+            generation.renewAt = generation.renewSentAt.plus(renewPeriod());
+        } else {
+            generation.renewAt = now.plus(renewPause.next());
+        }
+        Set<Slot> asked = generation.askedByRenewal;
+        generation.askedByRenewal = new HashSet<>();
+        asked.forEach(Slot::loseDoubtful);
+        if (answer instanceof ConsulAnswer.Done) {
+            List<Slot> fresh = new ArrayList<>(waitingForFreshness);
+            waitingForFreshness.clear();
+            fresh.forEach(Slot::step);
+        }
+    }
+
+    /** Declares the loss if the deadline has passed; true if there is no session now. */
+    boolean expireIfDue(Moment now) {
+        Generation generation = current;
+        if (generation != null && generation.deadline.isReachedAt(now)) {
+            die(generation, generation.denied ? LossReason.ACCESS_DENIED : LossReason.DEADLINE_EXCEEDED);
+        }
+        return current == null;
+    }
+
+    private void die(Generation generation, LossReason reason) {
+        generation.dead = true;
+        current = null;
+        waitingForFreshness.clear();
+        renewPause.reset();
+        for (ConsulLease lease : List.copyOf(generation.leases)) {
+            lease.slot.lose(reason);
+        }
+        if (reason != LossReason.SESSION_EXPIRED) {
+            destroy(generation.session);
+        }
+        machine.forEachSlot(Slot::onGenerationDied);
+    }
+
+    private void destroy(String session) {
+        doomed.put(session, null);
+        machine.outbox.send(new ConsulRequest.DestroySession(session));
+    }
+
+    void onDestroyAnswer(ConsulRequest.DestroySession request, ConsulAnswer answer) {
+        if (answer instanceof ConsulAnswer.Failed) {
+            doomed.put(request.session(), machine.now().plus(destroyPause.next()));
+        } else {
+            destroyPause.reset();
+            doomed.remove(request.session());
+        }
+        checkAllDestroyed();
+    }
+
+    /** Destroys whatever session there is; the future completes when Consul has confirmed it. */
+    CompletableFuture<Void> destroyAll() {
+        CompletableFuture<Void> destroyed = new CompletableFuture<>();
+        allDestroyed = destroyed;
+        if (current != null) {
+            Generation generation = current;
+            generation.dead = true;
+            current = null;
+            destroy(generation.session);
+        }
+        checkAllDestroyed();
+        return destroyed;
+    }
+
+    private void checkAllDestroyed() {
+        if (allDestroyed != null && doomed.isEmpty() && createSentAt == null) {
+            allDestroyed.complete(null);
+        }
+    }
+
+    void tick(Moment now) {
+        if (createNotBefore != null && createNotBefore.isReachedAt(now)) {
+            createNotBefore = null;
+            machine.forEachSlot(Slot::step);
+        }
+        if (!expireIfDue(now)) {
+            Generation generation = Objects.requireNonNull(current);
+            if (!generation.renewInFlight && (generation.renewAtOnce || generation.renewAt.isReachedAt(now))) {
+                renew(generation, now);
+            }
+        }
+        doomed.forEach((session, retryAt) -> {
+            if (retryAt != null && retryAt.isReachedAt(now)) {
+                doomed.put(session, null);
+                machine.outbox.send(new ConsulRequest.DestroySession(session));
+            }
+        });
+    }
+
+    private void renew(Generation generation, Moment now) {
+        generation.renewAtOnce = false;
+        generation.renewInFlight = true;
+        generation.renewSentAt = now;
+        generation.askedByRenewal.addAll(generation.doubtful);
+        generation.doubtful.clear();
+        machine.outbox.send(new ConsulRequest.RenewSession(generation.number, generation.session));
+    }
+
+    Moment nextTick(Moment now, Moment latest) {
+        Moment next = latest;
+        if (createNotBefore != null) {
+            next = Moment.earlier(next, createNotBefore, now);
+        }
+        if (current != null) {
+            next = Moment.earlier(next, current.deadline, now);
+            if (!current.renewInFlight) {
+                next = current.renewAtOnce ? now : Moment.earlier(next, current.renewAt, now);
+            }
+        }
+        for (Moment retryAt : doomed.values()) {
+            next = retryAt == null ? next : Moment.earlier(next, retryAt, now);
+        }
+        return next;
+    }
+
+    /** A third of the ttl, shortened a little at random so that many processes do not renew in step. */
+    private Duration renewPeriod() {
+        long nanos = machine.settings.renewInterval().toNanos();
+        return Duration.ofNanos(nanos - machine.random.nextLong(nanos / 10 + 1));
+    }
+}
