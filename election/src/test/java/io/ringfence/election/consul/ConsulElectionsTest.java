@@ -1,0 +1,133 @@
+package io.ringfence.election.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.ringfence.election.Election;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConsulElectionsTest {
+    private static final String ADDRESS = "http://127.0.0.1:8500";
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "a/b", "invoice-closer", "A_1/b.c/-x", "a..b"})
+    void acceptsNamesOfSegments(String name) {
+        try (ConsulElections elections = ConsulElections.builder(ADDRESS).build()) {
+            Election election = elections.election(name);
+            assertThat(election.name()).isEqualTo(name);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "", " ", "a?b", "a#b", "a b", ".", "..", "a/../b", "a/./b", ".a", "a//b", "/a", "a/", "a%2Fb", "é",
+                "a\nb", "a\n"
+            })
+    void refusesNamesThatConsulWouldReadDifferently(String name) {
+        try (ConsulElections elections = ConsulElections.builder(ADDRESS).build()) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> elections.election(name))
+                    .withMessageContaining("'" + name + "'");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a", "/", "/a/", "a//", "../"})
+    void refusesPrefixesOfAnotherShape(String prefix) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS).keyPrefix(prefix))
+                .withMessageContaining("prefix");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "127.0.0.1:8500",
+                "localhost",
+                "http://127.0.0.1",
+                "https://127.0.0.1:8501",
+                "http://127.0.0.1:8500/v1",
+                "http://127.0.0.1:8500?x",
+                "http://127.0.0.1:99999",
+                "http://127.0.0.1:0",
+                "consul:8500",
+                "",
+                "http://a b:8500"
+            })
+    void refusesAnAddressOfAnotherForm(String address) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(address))
+                .withMessageContaining("http://127.0.0.1:8500");
+    }
+
+    @Test
+    void doesNotRepeatAPasswordInAnAddress() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder("http://user:secret@127.0.0.1:8500"))
+                .withMessageContaining("aclToken")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("secret"));
+    }
+
+    @Test
+    void refusesAMarginThatLeavesNothing() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS)
+                        .sessionTtl(Duration.ofSeconds(10))
+                        .margin(Duration.ofSeconds(10))
+                        .build())
+                .withMessageContaining("PT10S");
+    }
+
+    @Test
+    void refusesARequestTimeoutThatTwoRenewalsDoNotFitInto() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS)
+                        .sessionTtl(Duration.ofSeconds(10))
+                        .requestTimeout(Duration.ofSeconds(3))
+                        .build())
+                .withMessageContaining("PT3S")
+                .withMessageContaining("PT10S");
+    }
+
+    @Test
+    void refusesOptionsOutOfRange() {
+        ConsulElections.Builder builder = ConsulElections.builder(ADDRESS);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.sessionTtl(Duration.ZERO))
+                .withMessageContaining("sessionTtl");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.sessionTtl(Duration.ofHours(25)))
+                .withMessageContaining("PT25H");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.lockDelay(Duration.ofSeconds(61)))
+                .withMessageContaining("PT1M1S");
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.margin(Duration.ofMillis(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.requestTimeout(Duration.ofMillis(1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.holder(" "));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.holder("x".repeat(201)));
+    }
+
+    @Test
+    void refusesToContend_whenClosed() {
+        ConsulElections elections = ConsulElections.builder(ADDRESS).build();
+        Election election = elections.election("job");
+        elections.close();
+        elections.close();
+        assertThatIllegalStateException().isThrownBy(election::tryAcquire).withMessageContaining("closed");
+        assertThatIllegalStateException().isThrownBy(election::leader);
+        assertThatIllegalStateException().isThrownBy(() -> elections.election("job"));
+    }
+
+    @Test
+    void printsNothingSecret() {
+        try (ConsulElections elections =
+                ConsulElections.builder(ADDRESS).aclToken(() -> "s3cret").build()) {
+            assertThat(elections.toString()).doesNotContain("s3cret").contains("127.0.0.1:8500");
+        }
+    }
+}
