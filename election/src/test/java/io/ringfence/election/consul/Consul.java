@@ -1,0 +1,77 @@
+package io.ringfence.election.consul;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.ringfence.servers.ConsulServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** What tests look up and do on a real Consul behind the back of the elections. */
+final class Consul {
+    private final ConsulServer server;
+
+    Consul(ConsulServer server) {
+        this.server = server;
+    }
+
+    /** Elections with a lock delay of zero, so that a test need not wait for it. */
+    ConsulElections.Builder quick() {
+        return ConsulElections.builder(server.url()).lockDelay(Duration.ZERO);
+    }
+
+    JsonObject key(String name) {
+        return JsonParser.parseString(server.get("/v1/kv/ringfence/" + name))
+                .getAsJsonArray()
+                .get(0)
+                .getAsJsonObject();
+    }
+
+    long index(String name) {
+        return key(name).get("ModifyIndex").getAsLong();
+    }
+
+    boolean isLocked(String name) {
+        JsonElement session = key(name).get("Session");
+        return session != null && !session.getAsString().isEmpty();
+    }
+
+    String session(String name) {
+        return key(name).get("Session").getAsString();
+    }
+
+    JsonArray sessions() {
+        return JsonParser.parseString(server.get("/v1/session/list")).getAsJsonArray();
+    }
+
+    /** Makes a session that nobody renews. */
+    String foreignSession() {
+        String body = server.put("/v1/session/create", "{\"TTL\":\"60s\",\"LockDelay\":\"0s\",\"NodeChecks\":[]}");
+        return JsonParser.parseString(body).getAsJsonObject().get("ID").getAsString();
+    }
+
+    void put(String name, String query, String value) {
+        server.put("/v1/kv/ringfence/" + name + query, value);
+    }
+
+    /** Runs the same thing on several threads at once and returns what each returned. */
+    static <T> List<T> atOnce(int threads, Callable<T> action) throws InterruptedException, ExecutionException {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<T> results = new ArrayList<>();
+            for (Future<T> future : pool.invokeAll(java.util.Collections.nCopies(threads, action))) {
+                results.add(future.get());
+            }
+            return results;
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+}
