@@ -61,6 +61,14 @@ final class Consul {
         server.put("/v1/kv/ringfence/" + name + query, value);
     }
 
+    /** Unlocks the key and locks it for another session in one transaction. */
+    void passOn(String name, String from, String to) {
+        server.put("/v1/txn", """
+                [{"KV": {"Verb": "unlock", "Key": "ringfence/%1$s", "Session": "%2$s", "Value": ""}},
+                 {"KV": {"Verb": "lock", "Key": "ringfence/%1$s", "Session": "%3$s", "Value": ""}}]
+                """.formatted(name, from, to));
+    }
+
     /** Runs the same thing on several threads at once and returns what each returned. */
     static <T> List<T> atOnce(int threads, Callable<T> action) throws InterruptedException, ExecutionException {
         ExecutorService pool = Executors.newFixedThreadPool(threads);

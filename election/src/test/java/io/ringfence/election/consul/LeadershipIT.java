@@ -196,7 +196,7 @@ class LeadershipIT {
         Thread.currentThread().interrupt();
         assertThat(election.tryAcquire()).isEmpty();
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(consul.quick().build().election(name).leader()).isEmpty();
+        assertThat(contender().leader()).isEmpty();
     }
 
     @Test
