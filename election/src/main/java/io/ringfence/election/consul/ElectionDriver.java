@@ -10,6 +10,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads behind a machine: one that watches, one that renews and does nothing else, two for all other requests, a few
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class ElectionDriver implements Outbox {
     private static final int CONTROL_THREADS = 2;
     private static final int CALLBACK_THREADS = 4;
+    private static final Logger LOG = LoggerFactory.getLogger(ConsulElections.class);
+    private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
     private static final Duration IDLE = Duration.ofSeconds(30);
 
     private final ConsulGateway gateway;
@@ -39,11 +43,21 @@ final class ElectionDriver implements Outbox {
         machine = driven;
         Thread thread = named("timer", () -> {
             while (!stopped) {
-                LockSupport.parkNanos(this, driven.tick());
+                LockSupport.parkNanos(this, tick(driven));
             }
         });
         timer = thread;
         thread.start();
+    }
+
+    /** A tick that failed must not be the last one: the next renewal hangs on it. */
+    private static long tick(ElectionMachine driven) {
+        try {
+            return driven.tick();
+        } catch (RuntimeException e) {
+            LOG.atError().setCause(e).log("A step of the elections failed; the next one follows in a moment");
+            return AFTER_FAILURE.toNanos();
+        }
     }
 
     @Override
@@ -66,7 +80,15 @@ final class ElectionDriver implements Outbox {
     @Override
     public CompletableFuture<ConsulAnswer> read(String key) {
         CompletableFuture<ConsulAnswer> answer = new CompletableFuture<>();
-        boolean accepted = execute(control, () -> answer.complete(gateway.send(new ConsulRequest.Read(key))));
+        ConsulRequest request = new ConsulRequest.Read(key);
+        boolean accepted = execute(control, () -> {
+            ConsulAnswer read = gateway.send(request);
+            ElectionMachine heard = machine;
+            if (heard != null) {
+                heard.hear(request, read);
+            }
+            answer.complete(read);
+        });
         if (!accepted) {
             answer.complete(new ConsulAnswer.Failed("These elections are closed", null));
         }

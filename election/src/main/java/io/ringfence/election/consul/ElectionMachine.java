@@ -182,6 +182,14 @@ final class ElectionMachine {
         });
     }
 
+    /** Takes note that Consul answered a caller, or did not; the answer itself is for the caller. */
+    void hear(ConsulRequest request, ConsulAnswer answer) {
+        locked(() -> {
+            note(request, answer);
+            return null;
+        });
+    }
+
     /** Does what is due; returns the nanoseconds after which to call again at the latest. */
     long tick() {
         return locked(() -> {

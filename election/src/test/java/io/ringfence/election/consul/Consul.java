@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import io.ringfence.servers.ConsulServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -47,8 +48,13 @@ final class Consul {
         return key(name).get("Session").getAsString();
     }
 
-    JsonArray sessions() {
-        return JsonParser.parseString(server.get("/v1/session/list")).getAsJsonArray();
+    /** How many sessions there are whose name says that they belong to this holder. */
+    long sessionsOf(String holder) {
+        JsonArray sessions = JsonParser.parseString(server.get("/v1/session/list")).getAsJsonArray();
+        return sessions.asList().stream()
+                .map(session -> session.getAsJsonObject().get("Name").getAsString())
+                .filter(sessionName -> sessionName.endsWith(" " + holder))
+                .count();
     }
 
     /** Makes a session that nobody renews. */
@@ -74,7 +80,7 @@ final class Consul {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
             List<T> results = new ArrayList<>();
-            for (Future<T> future : pool.invokeAll(java.util.Collections.nCopies(threads, action))) {
+            for (Future<T> future : pool.invokeAll(Collections.nCopies(threads, action))) {
                 results.add(future.get());
             }
             return results;

@@ -45,7 +45,7 @@ class LeadershipIT {
     }
 
     private Elections elections() {
-        return opened(consul.quick());
+        return opened(consul.quick().holder(name));
     }
 
     private Elections opened(ConsulElections.Builder builder) {
@@ -120,7 +120,7 @@ class LeadershipIT {
         Election second = contender();
         first.acquire().close();
         second.acquire().close();
-        int sessions = consul.sessions().size();
+        int sessions = consul.sessionsOf(name);
         long last = 0;
         for (int i = 0; i < 100; i++) {
             Lease lease = (i % 2 == 0 ? first : second).acquire();
@@ -128,7 +128,7 @@ class LeadershipIT {
             last = lease.fencingToken().value();
             lease.close();
         }
-        assertThat(consul.sessions()).hasSize(sessions);
+        assertThat(consul.sessionsOf(name)).isEqualTo(sessions).isPositive();
     }
 
     @Test
@@ -150,11 +150,11 @@ class LeadershipIT {
         contender().acquire();
         Election other = contender();
         assertThat(other.tryAcquire()).isEmpty();
-        int sessions = consul.sessions().size();
+        int sessions = consul.sessionsOf(name);
         for (int i = 0; i < 100; i++) {
             assertThat(other.tryAcquire()).isEmpty();
         }
-        assertThat(consul.sessions()).hasSize(sessions);
+        assertThat(consul.sessionsOf(name)).isEqualTo(sessions).isPositive();
     }
 
     @Test
