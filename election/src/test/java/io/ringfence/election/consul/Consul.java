@@ -18,18 +18,24 @@ import java.util.concurrent.Future;
 /** What tests look up and do on a real Consul behind the back of the elections. */
 final class Consul {
     private final ConsulServer server;
+    private final String prefix;
 
     Consul(ConsulServer server) {
+        this(server, ConsulElections.Builder.DEFAULT_KEY_PREFIX);
+    }
+
+    Consul(ConsulServer server, String prefix) {
         this.server = server;
+        this.prefix = prefix;
     }
 
     /** Elections with a lock delay of zero, so that a test need not wait for it. */
     ConsulElections.Builder quick() {
-        return ConsulElections.builder(server.url()).lockDelay(Duration.ZERO);
+        return ConsulElections.builder(server.url()).keyPrefix(prefix).lockDelay(Duration.ZERO);
     }
 
     JsonObject key(String name) {
-        return JsonParser.parseString(server.get("/v1/kv/ringfence/" + name))
+        return JsonParser.parseString(server.get("/v1/kv/" + prefix + name))
                 .getAsJsonArray()
                 .get(0)
                 .getAsJsonObject();
@@ -50,7 +56,8 @@ final class Consul {
 
     /** How many sessions there are whose name says that they belong to this holder. */
     long sessionsOf(String holder) {
-        JsonArray sessions = JsonParser.parseString(server.get("/v1/session/list")).getAsJsonArray();
+        JsonArray sessions =
+                JsonParser.parseString(server.get("/v1/session/list")).getAsJsonArray();
         return sessions.asList().stream()
                 .map(session -> session.getAsJsonObject().get("Name").getAsString())
                 .filter(sessionName -> sessionName.endsWith(" " + holder))
@@ -64,15 +71,15 @@ final class Consul {
     }
 
     void put(String name, String query, String value) {
-        server.put("/v1/kv/ringfence/" + name + query, value);
+        server.put("/v1/kv/" + prefix + name + query, value);
     }
 
     /** Unlocks the key and locks it for another session in one transaction. */
     void passOn(String name, String from, String to) {
         server.put("/v1/txn", """
-                [{"KV": {"Verb": "unlock", "Key": "ringfence/%1$s", "Session": "%2$s", "Value": ""}},
-                 {"KV": {"Verb": "lock", "Key": "ringfence/%1$s", "Session": "%3$s", "Value": ""}}]
-                """.formatted(name, from, to));
+                [{"KV": {"Verb": "unlock", "Key": "%1$s", "Session": "%2$s", "Value": ""}},
+                 {"KV": {"Verb": "lock", "Key": "%1$s", "Session": "%3$s", "Value": ""}}]
+                """.formatted(prefix + name, from, to));
     }
 
     /** Runs the same thing on several threads at once and returns what each returned. */

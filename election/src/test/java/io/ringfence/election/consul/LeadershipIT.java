@@ -120,7 +120,7 @@ class LeadershipIT {
         Election second = contender();
         first.acquire().close();
         second.acquire().close();
-        int sessions = consul.sessionsOf(name);
+        long sessions = consul.sessionsOf(name);
         long last = 0;
         for (int i = 0; i < 100; i++) {
             Lease lease = (i % 2 == 0 ? first : second).acquire();
@@ -150,7 +150,7 @@ class LeadershipIT {
         contender().acquire();
         Election other = contender();
         assertThat(other.tryAcquire()).isEmpty();
-        int sessions = consul.sessionsOf(name);
+        long sessions = consul.sessionsOf(name);
         for (int i = 0; i < 100; i++) {
             assertThat(other.tryAcquire()).isEmpty();
         }

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A real Consul behind a network that loses, delays, repeats and cuts. */
 @ExtendWith(SharedServers.class)
 class NetworkFaultIT {
+    private static final String PREFIX = "faults/"; // what other tests do under another prefix wakes nobody here
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final String TRANSACTION = "PUT /v1/txn";
     private static final String CREATE = "PUT /v1/session/create";
@@ -44,7 +45,7 @@ class NetworkFaultIT {
     private Election election;
 
     NetworkFaultIT(ConsulServer server, TestInfo test) {
-        this.consul = new Consul(server);
+        this.consul = new Consul(server, PREFIX);
         this.name = test.getTestMethod().orElseThrow().getName();
         this.proxy = TcpProxy.to(server.httpPort());
         this.elections = through();
@@ -53,6 +54,7 @@ class NetworkFaultIT {
 
     private Elections through() {
         return ConsulElections.builder(proxy.url())
+                .keyPrefix(PREFIX)
                 .lockDelay(Duration.ZERO)
                 .threadFactory(task -> {
                     Thread thread = new Thread(task);
@@ -285,8 +287,9 @@ class NetworkFaultIT {
             assertThat(lines.stream().filter(startsWith("GET"))).hasSizeBetween(2, 8);
             assertThat(proxy.maxOpenConnections()).isLessThanOrEqualTo(2 * 4);
             assertThat(threads.stream().filter(Thread::isAlive).count()).isLessThanOrEqualTo(2 * 9);
-            assertThat(threads).allMatch(Thread::isDaemon).allMatch(own -> own.getName()
-                    .startsWith("ringfence-"));
+            assertThat(threads)
+                    .allMatch(Thread::isDaemon)
+                    .allMatch(own -> own.getName().startsWith("ringfence-"));
             lease.close();
             assertThat(next).succeedsWithin(SOON);
         }
