@@ -59,8 +59,8 @@ public final class InvoiceCloser {
                 try (Lease lease = election.acquire()) { // waits until this process leads
                     fence.raise(lease); // from here on no transaction of a former leader commits
                     while (lease.isHeld()) {
-                        boolean idle = fence.inTransaction(lease, connection -> closeNext(connection, lease));
-                        Thread.sleep(idle ? PAUSE_WHEN_IDLE.toMillis() : 0);
+                        OptionalLong closed = fence.inTransaction(lease, connection -> closeNext(connection, lease));
+                        tell(closed, lease); // only now: it is committed
                     }
                 } catch (LeaseLostException | FencedOutException e) {
                     System.out.println("this term is over: " + e.getMessage());
@@ -69,17 +69,23 @@ public final class InvoiceCloser {
         }
     }
 
-    /** Closes one batch in the transaction of the connection; true if there was none. */
-    private boolean closeNext(Connection connection, Lease lease) throws SQLException {
+    /** Closes one batch in the transaction of the connection; empty if there was none. */
+    private OptionalLong closeNext(Connection connection, Lease lease) throws SQLException {
         OptionalLong open = batches.nextOpen(connection);
-        if (open.isEmpty()) {
-            return true;
+        if (open.isPresent()) {
+            long batch = open.getAsLong();
+            long total = batches.total(connection, batch);
+            batches.close(connection, lease, batch, total);
+            batches.payOut(connection, batch, total);
         }
-        long batch = open.getAsLong();
-        long total = batches.total(connection, batch);
-        batches.close(connection, lease, batch, total);
-        batches.payOut(connection, batch, total);
-        System.out.println("closed batch " + batch + " with a total of " + total + ", token " + lease.fencingToken());
-        return false;
+        return open;
+    }
+
+    private static void tell(OptionalLong closed, Lease lease) throws InterruptedException {
+        if (closed.isPresent()) {
+            System.out.println("closed batch " + closed.getAsLong() + " with token " + lease.fencingToken());
+        } else {
+            Thread.sleep(PAUSE_WHEN_IDLE.toMillis());
+        }
     }
 }

@@ -38,15 +38,16 @@ public final class ChildJvm implements AutoCloseable {
      * Starts a JVM and returns at once.
      *
      * @param main the class with the main method
-     * @param jvmArgs options for the JVM, such as {@code -Xmx64m}
+     * @param jvmArgs options for the JVM, such as {@code -Xmx64m}; a {@code -cp} among them replaces our own class path
      * @param args arguments for the main method
      */
     public static ChildJvm start(Class<?> main, List<String> jvmArgs, String... args) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Dfile.encoding=UTF-8");
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.addAll(jvmArgs);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.add(main.getName());
         command.addAll(List.of(args));
         return new ChildJvm(OsProcess.start(new ProcessBuilder(command).redirectErrorStream(true)));
     }

@@ -36,8 +36,8 @@ final class Scene {
                 narration.say("a late invoice of %d arrives", LATE_INVOICE);
                 try (Actor fast = actor(mode, "fast", fastName, batch)) {
                     fast.awaitLine(Leader.CLOSED);
-                    slow.resume();
                     narration.say("resumes %s (SIGCONT)", slowName);
+                    slow.resume();
                     boolean paid = isWritten(slow.awaitLine(Leader.PAYS));
                     boolean overwrote = isWritten(slow.awaitLine(Leader.OVERWRITES));
                     slow.awaitLine(Leader.ASKED_AGAIN);
