@@ -1,17 +1,13 @@
 package io.ringfence.election.consul;
 
-import io.ringfence.election.ElectionException;
 import io.ringfence.election.FencingToken;
 import io.ringfence.election.LossReason;
 import io.ringfence.election.TokenRegressionException;
 import io.ringfence.election.consul.ConsulAnswer.Refusal;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +40,7 @@ final class Slot {
     private final String key;
     private final Backoff failurePause;
     private final Backoff lockDelayPause;
-    private final Deque<Ticket> tickets = new ArrayDeque<>();
+    private final Tickets tickets = new Tickets();
     private final List<CompletableFuture<Void>> waitingForSettlement = new ArrayList<>();
 
     private @Nullable KeyState view;
@@ -82,10 +78,6 @@ final class Slot {
         return notBefore;
     }
 
-    boolean hasTickets() {
-        return !tickets.isEmpty();
-    }
-
     void add(Ticket ticket) {
         if (lease != null) {
             ticket.refuseFor(lease);
@@ -101,8 +93,8 @@ final class Slot {
         step();
     }
 
-    boolean remove(Ticket ticket) {
-        return tickets.remove(ticket);
+    void remove(Ticket ticket) {
+        tickets.remove(ticket);
     }
 
     /** Sends the request that the facts ask for, if any. */
@@ -128,24 +120,24 @@ final class Slot {
     }
 
     private void stepFree() {
-        if (hasTickets()) {
+        if (!tickets.isEmpty()) {
             machine.sessions.ensure();
         }
         Generation generation = machine.sessions.current();
         KeyState seen = view;
         if (seen == null) {
-            if (mustSettle || hasTickets()) {
+            if (mustSettle || !tickets.isEmpty()) {
                 send(new ConsulRequest.Read(key));
             }
         } else if (generation != null && generation.session.equals(seen.session())) {
-            if (grantable && hasTickets()) {
+            if (grantable && !tickets.isEmpty()) {
                 grant(generation, seen);
             } else {
                 unlock(generation, seen);
             }
         } else if (!seen.isFree()) {
-            answerNo();
-        } else if (generation != null && hasTickets()) {
+            tickets.answerNo();
+        } else if (generation != null && !tickets.isEmpty()) {
             grantable = true;
             send(new ConsulRequest.Lock(generation.number, generation.session, seen));
         }
@@ -177,10 +169,7 @@ final class Slot {
         lease = granted;
         generation.leases.add(granted);
         machine.events.acquired(granted);
-        Ticket winner = tickets.remove();
-        winner.result.complete(Optional.of(granted));
-        tickets.forEach(ticket -> ticket.refuseFor(granted));
-        tickets.clear();
+        tickets.grant(granted);
     }
 
     void onAnswer(ConsulRequest request, ConsulAnswer answer) {
@@ -236,7 +225,7 @@ final class Slot {
     private void onLockRefused(Refusal refusal) {
         answered();
         if (refusal == Refusal.LOCK_DELAY) {
-            answerNo();
+            tickets.answerNo();
             pauseUntil(machine.nextLockDelayTry(lockDelayPause.next()));
             return;
         }
@@ -396,18 +385,12 @@ final class Slot {
     }
 
     void fail(Supplier<? extends RuntimeException> failure) {
-        tickets.forEach(ticket -> ticket.result.completeExceptionally(failure.get()));
-        tickets.clear();
+        tickets.fail(failure);
     }
 
     /** Tells the tickets that Consul cannot be used now; those that may not wait for it end. */
     void failImpatient(ConsulAnswer answer) {
-        tickets.removeIf(ticket -> {
-            ElectionException failure = machine.failure(answer);
-            ticket.failure = failure;
-            return (ticket.mode == Ticket.Mode.ONCE || !machine.hasEverAnswered())
-                    && ticket.result.completeExceptionally(failure);
-        });
+        tickets.failImpatient(() -> machine.failure(answer), !machine.hasEverAnswered());
     }
 
     private void onFailure(ConsulAnswer answer) {
@@ -417,11 +400,7 @@ final class Slot {
 
     private void answered() {
         failurePause.reset();
-        tickets.forEach(ticket -> ticket.failure = null);
-    }
-
-    private void answerNo() {
-        tickets.removeIf(ticket -> ticket.mode == Ticket.Mode.ONCE && ticket.result.complete(Optional.empty()));
+        tickets.answered();
     }
 
     private void forgetView() {
