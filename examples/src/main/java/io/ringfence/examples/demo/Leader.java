@@ -26,7 +26,7 @@ final class Leader {
     static final String OVERWRITES = "overwrites the total";
     static final String REFUSED = "REFUSED";
     static final String WRITTEN = "written";
-    static final String ASKED_AGAIN = "asks its lease again";
+    static final String ASKS = "asks: its lease is";
     private static final Duration COMPUTING = Duration.ofSeconds(2);
 
     private final Narration narration;
@@ -82,12 +82,11 @@ final class Leader {
 
     private void workSlowly(Lease lease) throws SQLException, InterruptedException {
         long[] total = new long[1];
-        narration.say("asks its lease: %s", lease.isHeld() ? "held" : "lost");
         tell(
                 PAYS,
                 () -> writes.inTransaction(connection -> {
                     total[0] = Batch.sumOfInvoices(connection, batch);
-                    narration.say("%s %d: total %d", READS, batch, total[0]);
+                    narration.say("%s %d: total %d; its lease is %s", READS, batch, total[0], state(lease));
                     compute();
                     Batch.payOut(connection, batch, total[0]);
                 }),
@@ -100,9 +99,11 @@ final class Leader {
                     }
                 },
                 total);
-        narration.say(
-                "%s: %s",
-                ASKED_AGAIN, lease.lossReason().map(reason -> "lost, " + reason).orElse("held"));
+        narration.say("%s %s", ASKS, state(lease));
+    }
+
+    private static String state(Lease lease) {
+        return lease.lossReason().map(reason -> "lost, " + reason).orElse("held");
     }
 
     private void tell(String what, Write write, long[] total) throws SQLException {

@@ -31,16 +31,15 @@ final class Scene {
             try (Actor slow = actor(mode, "slow", slowName, batch)) {
                 slow.awaitLine(Leader.READS);
                 slow.freeze();
-                narration.say("freezes %s (SIGSTOP)", slowName);
                 Batch.addInvoice(connection, batch, LATE_INVOICE);
-                narration.say("a late invoice of %d arrives", LATE_INVOICE);
+                narration.say("freezes %s (SIGSTOP); a late invoice of %d arrives", slowName, LATE_INVOICE);
                 try (Actor fast = actor(mode, "fast", fastName, batch)) {
                     fast.awaitLine(Leader.CLOSED);
                     narration.say("resumes %s (SIGCONT)", slowName);
                     slow.resume();
                     boolean paid = isWritten(slow.awaitLine(Leader.PAYS));
                     boolean overwrote = isWritten(slow.awaitLine(Leader.OVERWRITES));
-                    slow.awaitLine(Leader.ASKED_AGAIN);
+                    slow.awaitLine(Leader.ASKS);
                     return new Outcome(
                             Batch.total(connection, batch), Batch.paidOut(connection, batch), paid, overwrote);
                 }
