@@ -12,7 +12,7 @@ public final class LeaseLostException extends ElectionException {
     private final String election;
 
     /** The token of the lost lease. */
-    private final FencingToken token;
+    private final long token;
 
     /** Why it was lost. */
     private final LossReason reason;
@@ -30,7 +30,7 @@ public final class LeaseLostException extends ElectionException {
                         + "). Stop this term's work, and acquire again to lead again",
                 null);
         this.election = Objects.requireNonNull(election, "election");
-        this.token = token;
+        this.token = token.value();
         this.reason = reason;
     }
 
@@ -41,7 +41,7 @@ public final class LeaseLostException extends ElectionException {
 
     /** {@return the token of the lost lease} */
     public FencingToken token() {
-        return token;
+        return new FencingToken(token);
     }
 
     /** {@return why the lease was lost} */

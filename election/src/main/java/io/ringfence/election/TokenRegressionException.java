@@ -11,10 +11,10 @@ public final class TokenRegressionException extends ElectionException {
     private static final long serialVersionUID = 1L;
 
     /** The token of the current leader. */
-    private final FencingToken granted;
+    private final long granted;
 
     /** The higher token that was seen before. */
-    private final FencingToken seen;
+    private final long seen;
 
     /**
      * Creates an exception.
@@ -30,17 +30,17 @@ public final class TokenRegressionException extends ElectionException {
                         + " wrote to this resource. Do not lower stored tokens. Keep the elections apart; or, if Consul was rebuilt, stop all leaders"
                         + " until its index has passed " + seen,
                 null);
-        this.granted = granted;
-        this.seen = seen;
+        this.granted = granted.value();
+        this.seen = seen.value();
     }
 
     /** {@return the token of the current leader} */
     public FencingToken granted() {
-        return granted;
+        return new FencingToken(granted);
     }
 
     /** {@return the higher token that was seen before} */
     public FencingToken seen() {
-        return seen;
+        return new FencingToken(seen);
     }
 }

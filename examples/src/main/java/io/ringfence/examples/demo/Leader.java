@@ -77,7 +77,7 @@ final class Leader {
             writes.update(connection, Batch.CLOSE, total[0], batch);
             Batch.payOut(connection, batch, total[0]);
         });
-        narration.say("%s %d: total %d, pays out %d", CLOSED, batch, total[0], total[0]);
+        narration.say(CLOSED + " " + batch + ": total " + total[0] + ", pays out " + total[0]);
     }
 
     private void workSlowly(Lease lease) throws SQLException, InterruptedException {
@@ -86,7 +86,7 @@ final class Leader {
                 PAYS,
                 () -> writes.inTransaction(connection -> {
                     total[0] = Batch.sumOfInvoices(connection, batch);
-                    narration.say("%s %d: total %d; its lease is %s", READS, batch, total[0], state(lease));
+                    narration.say(READS + " " + batch + ": total " + total[0] + "; its lease is " + state(lease));
                     compute();
                     Batch.payOut(connection, batch, total[0]);
                 }),
@@ -99,7 +99,7 @@ final class Leader {
                     }
                 },
                 total);
-        narration.say("%s %s", ASKS, state(lease));
+        narration.say(ASKS + " " + state(lease));
     }
 
     private static String state(Lease lease) {
@@ -109,11 +109,10 @@ final class Leader {
     private void tell(String what, Write write, long[] total) throws SQLException {
         try {
             write.run();
-            narration.say("%s %d: %s", what, total[0], WRITTEN);
+            narration.say(what + " " + total[0] + ": " + WRITTEN);
         } catch (FencedOutException e) {
-            narration.say(
-                    "%s %d: %s, for token %s was seen",
-                    what, total[0], REFUSED, e.observed().orElse(0));
+            narration.say(what + " " + total[0] + ": " + REFUSED + ", for token "
+                    + e.observed().orElse(0) + " was seen");
         }
     }
 

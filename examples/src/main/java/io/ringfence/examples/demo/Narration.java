@@ -21,9 +21,8 @@ final class Narration {
         this.token = fencingToken.toString();
     }
 
-    void say(String format, Object... values) {
+    void say(String what) {
         double seconds = (System.currentTimeMillis() - began) / 1000.0;
-        System.out.println(String.format(
-                Locale.ROOT, "%5.1f s  %-6s %5s  %s", seconds, who, token, String.format(Locale.ROOT, format, values)));
+        System.out.println(String.format(Locale.ROOT, "%5.1f s  %-6s %5s  %s", seconds, who, token, what));
     }
 }

@@ -32,10 +32,10 @@ final class Scene {
                 slow.awaitLine(Leader.READS);
                 slow.freeze();
                 Batch.addInvoice(connection, batch, LATE_INVOICE);
-                narration.say("freezes %s (SIGSTOP); a late invoice of %d arrives", slowName, LATE_INVOICE);
+                narration.say("freezes " + slowName + " (SIGSTOP); a late invoice of " + LATE_INVOICE + " arrives");
                 try (Actor fast = actor(mode, "fast", fastName, batch)) {
                     fast.awaitLine(Leader.CLOSED);
-                    narration.say("resumes %s (SIGCONT)", slowName);
+                    narration.say("resumes " + slowName + " (SIGCONT)");
                     slow.resume();
                     boolean paid = isWritten(slow.awaitLine(Leader.PAYS));
                     boolean overwrote = isWritten(slow.awaitLine(Leader.OVERWRITES));
