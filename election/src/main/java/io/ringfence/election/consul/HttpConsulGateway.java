@@ -115,7 +115,7 @@ final class HttpConsulGateway implements ConsulGateway {
 
     private static String rootMessage(Throwable thrown) {
         Throwable root = thrown;
-        while (root.getCause() != null && root.getCause() != root) {
+        while (root.getCause() != null) {
             root = root.getCause();
         }
         String message = root.getMessage();
