@@ -1,0 +1,44 @@
+package io.ringfence.fencing.internal;
+
+import io.ringfence.fencing.FencingException;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Refuses databases that are not PostgreSQL, also those that only speak its protocol. */
+public final class Postgres {
+
+    private Postgres() {}
+
+    /**
+     * Looks at the product that the driver names.
+     *
+     * @param connection a connection
+     * @throws FencingException if it is another one
+     * @throws SQLException if the driver does not tell
+     */
+    public static void require(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals("PostgreSQL")) {
+            throw unsupported(product);
+        }
+    }
+
+    /**
+     * Looks at what the server's {@code version()} returned.
+     *
+     * @param version the text
+     * @throws FencingException if it is not PostgreSQL's
+     */
+    public static void requireVersion(String version) {
+        if (!version.startsWith("PostgreSQL ") || version.contains("-YB-")) {
+            throw unsupported(version);
+        }
+    }
+
+    private static FencingException unsupported(String product) {
+        return new FencingException(
+                "Fences work on PostgreSQL only; this connection leads to " + product
+                        + ". Nothing was run: use a DataSource of a PostgreSQL server",
+                null);
+    }
+}

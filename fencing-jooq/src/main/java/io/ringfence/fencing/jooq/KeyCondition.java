@@ -1,0 +1,66 @@
+package io.ringfence.fencing.jooq;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jooq.Condition;
+import org.jooq.Field;
+import org.jooq.Param;
+import org.jooq.impl.DSL;
+import org.jooq.impl.QOM;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The comparisons of the key columns with values, taken from the parts of a condition that are joined by AND at its top.
+ *
+ * @param condition the comparisons, joined by AND
+ * @param text the same for messages, for example {@code id = 7}
+ */
+record KeyCondition(Condition condition, String text) {
+
+    static Optional<KeyCondition> find(@Nullable Condition condition, List<String> keys) {
+        List<Condition> parts = new ArrayList<>();
+        split(condition, parts);
+        List<QOM.Eq<?>> found = new ArrayList<>();
+        for (String key : keys) {
+            int before = found.size();
+            for (Condition part : parts) {
+                if (part instanceof QOM.Eq<?> comparison && compares(comparison, key)) {
+                    found.add(comparison);
+                }
+            }
+            if (found.size() == before) {
+                return Optional.empty();
+            }
+        }
+        return found.isEmpty() ? Optional.empty() : Optional.of(of(found));
+    }
+
+    private static KeyCondition of(List<QOM.Eq<?>> comparisons) {
+        String text = comparisons.stream().map(KeyCondition::text).collect(Collectors.joining(" AND "));
+        return new KeyCondition(DSL.and(comparisons), text);
+    }
+
+    private static void split(@Nullable Condition condition, List<Condition> parts) {
+        if (condition instanceof QOM.And and) {
+            split(and.$arg1(), parts);
+            split(and.$arg2(), parts);
+        } else if (condition != null) {
+            parts.add(condition);
+        }
+    }
+
+    private static boolean compares(QOM.Eq<?> comparison, String key) {
+        return isColumn(comparison.$arg1(), key) && comparison.$arg2() instanceof Param;
+    }
+
+    private static boolean isColumn(Field<?> field, String key) {
+        return !(field instanceof Param) && field.getName().equals(key);
+    }
+
+    private static String text(QOM.Eq<?> comparison) {
+        Object value = comparison.$arg2() instanceof Param<?> parameter ? parameter.getValue() : null;
+        return comparison.$arg1().getName() + " = " + value;
+    }
+}
