@@ -79,6 +79,7 @@ final class TransactionConnection implements InvocationHandler {
         return wrap(proxy, pass(method, given));
     }
 
+    @SuppressWarnings("ReferenceEquality") // a connection equals only itself
     private Object ofObject(Object proxy, String name, @Nullable Object[] given) {
         return switch (name) {
             case "equals" -> proxy == given[0];

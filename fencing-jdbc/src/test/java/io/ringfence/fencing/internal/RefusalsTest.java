@@ -48,7 +48,7 @@ class RefusalsTest {
     private static final class Recorder extends LegacyAbstractLogger {
         private static final long serialVersionUID = 1L;
 
-        private final List<String> lines = new ArrayList<>();
+        private final transient List<String> lines = new ArrayList<>();
 
         @Override
         protected void handleNormalizedLoggingCall(
