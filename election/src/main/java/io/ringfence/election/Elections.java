@@ -9,6 +9,8 @@ public interface Elections extends AutoCloseable {
 
     /**
      * Returns the election of that name. Does no I/O; calling it twice with one name gives the same contender.
+     * A name that was contended for costs a little memory until {@link #close()}: names are for kinds of work, not for
+     * single jobs.
      *
      * @param name one or more segments joined by single {@code /}; a segment starts with a letter, a digit, {@code _} or
      *     {@code -}, and goes on with these or {@code .}

@@ -51,8 +51,9 @@ public interface Lease extends FencingTokenSource, AutoCloseable {
      * exceptionally, and whoever completes the returned stage changes nothing about the lease.
      *
      * <p>Dependent actions run on one of a few callback threads of the {@link Elections}, never in the thread that
-     * called {@link #isHeld()}. An action that blocks holds one of these threads; let it run elsewhere
-     * ({@code thenAcceptAsync(action, executor)}) if it may block for long. What an action throws goes to the stage it
+     * called {@link #isHeld()}; one that is attached after the loss runs in the thread that attaches it. An action that
+     * blocks holds one of these threads, and several of them hold up the signals of other leases: let it run elsewhere
+     * ({@code thenAcceptAsync(action, executor)}) if it may block. What an action throws goes to the stage it
      * returned, as {@link CompletionStage} says, and disturbs nothing else.
      *
      * @return the stage
@@ -68,12 +69,12 @@ public interface Lease extends FencingTokenSource, AutoCloseable {
     /**
      * Asks Consul, now and with a consistent read, whether this lease's session holds the key.
      *
-     * <p>Blocks for one request, at most for the request time-out. An interrupt while waiting ends the wait: the answer
+     * <p>Blocks for one request, at most for two request time-outs. An interrupt while waiting ends the wait: the answer
      * is then {@link Confirmation#UNKNOWN} and the interrupt flag is set.
      *
      * @return {@link Confirmation#CONFIRMED} if Consul says so and the lease was lost neither before nor after the
      *     answer; {@link Confirmation#LOST} if the lease is lost; {@link Confirmation#UNKNOWN} if Consul gave no usable
-     *     answer
+     *     answer, or says that the key is not ours, which ends the lease as soon as that is certain
      */
     Confirmation confirm();
 

@@ -101,9 +101,13 @@ final class ConsulLease implements Lease {
         if (lossNow() != null) {
             return Confirmation.LOST;
         }
-        boolean ours = answer instanceof ConsulAnswer.KeyRead read
-                && generation.session.equals(read.state().session());
-        return ours ? Confirmation.CONFIRMED : Confirmation.UNKNOWN;
+        if (answer instanceof ConsulAnswer.KeyRead read) {
+            if (generation.session.equals(read.state().session())) {
+                return Confirmation.CONFIRMED;
+            }
+            machine.suspect(this);
+        }
+        return Confirmation.UNKNOWN;
     }
 
     @Override

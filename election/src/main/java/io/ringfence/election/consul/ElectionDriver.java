@@ -1,7 +1,9 @@
 package io.ringfence.election.consul;
 
 import java.time.Duration;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,6 +34,7 @@ final class ElectionDriver implements Outbox {
     private final ExecutorService callbacks = pool("callback", CALLBACK_THREADS);
     private volatile @Nullable ElectionMachine machine;
     private volatile @Nullable Thread timer;
+    private final Queue<ConsulRequest> unsent = new ConcurrentLinkedQueue<>();
     private volatile boolean stopped;
 
     ElectionDriver(ConsulGateway gateway, ThreadFactory threads) {
@@ -44,6 +47,7 @@ final class ElectionDriver implements Outbox {
         Thread thread = named("timer", () -> {
             while (!stopped) {
                 LockSupport.parkNanos(this, tick(driven));
+                boolean unused = Thread.interrupted(); // it would end every later pause at once
             }
         });
         timer = thread;
@@ -51,10 +55,13 @@ final class ElectionDriver implements Outbox {
     }
 
     /** A tick that failed must not be the last one: the next renewal hangs on it. */
-    private static long tick(ElectionMachine driven) {
+    private long tick(ElectionMachine driven) {
         try {
+            for (ConsulRequest request = unsent.poll(); request != null; request = unsent.poll()) {
+                driven.answer(request, new ConsulAnswer.Failed("No thread could be started for a request", null));
+            }
             return driven.tick();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.atError().setCause(e).log("A step of the elections failed; the next one follows in a moment");
             return AFTER_FAILURE.toNanos();
         }
@@ -68,13 +75,28 @@ final class ElectionDriver implements Outbox {
         } else if (request instanceof ConsulRequest.Watch) {
             pool = watching;
         }
-        execute(pool, () -> {
-            ConsulAnswer answer = gateway.send(request);
-            ElectionMachine answered = machine;
-            if (answered != null) {
-                answered.answer(request, answer);
-            }
-        });
+        try {
+            execute(pool, () -> {
+                ConsulAnswer answer = ask(request);
+                ElectionMachine answered = machine;
+                if (answered != null) {
+                    answered.answer(request, answer);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            LOG.atError().setCause(e).log("No thread could be started for a request to Consul");
+            unsent.add(request); // answered by the timer, for the machine is in the middle of a step
+            wake();
+        }
+    }
+
+    /** Always answers: a request without an answer would be under way for ever. */
+    private ConsulAnswer ask(ConsulRequest request) {
+        try {
+            return gateway.send(request);
+        } catch (RuntimeException | Error e) {
+            return new ConsulAnswer.Failed("A request to Consul failed: " + e, e);
+        }
     }
 
     @Override
@@ -82,7 +104,10 @@ final class ElectionDriver implements Outbox {
         CompletableFuture<ConsulAnswer> answer = new CompletableFuture<>();
         ConsulRequest request = new ConsulRequest.Read(key);
         boolean accepted = execute(control, () -> {
-            ConsulAnswer read = gateway.send(request);
+            if (answer.isDone()) {
+                return; // the caller has given up
+            }
+            ConsulAnswer read = ask(request);
             ElectionMachine heard = machine;
             if (heard != null) {
                 heard.hear(request, read);

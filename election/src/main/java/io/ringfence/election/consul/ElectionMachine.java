@@ -112,6 +112,16 @@ final class ElectionMachine {
         });
     }
 
+    /** Looks into it, for a caller's read shows that the lease's key is not ours. */
+    void suspect(ConsulLease lease) {
+        locked(() -> {
+            if (!lease.isMarkedLost()) {
+                lease.slot.suspect();
+            }
+            return null;
+        });
+    }
+
     /** Refuses all further contention, ends every lease and unlocks every key. */
     CompletableFuture<Void> shutDown() {
         return locked(() -> {

@@ -3,6 +3,7 @@ package io.ringfence.election.consul;
 import com.ecwid.consul.SingleUrlParameters;
 import com.ecwid.consul.UrlParameters;
 import com.ecwid.consul.transport.HttpResponse;
+import com.ecwid.consul.transport.TransportException;
 import com.ecwid.consul.v1.ConsulRawClient;
 import java.net.URI;
 import java.time.Duration;
@@ -63,10 +64,15 @@ final class HttpConsulGateway implements ConsulGateway {
             } else {
                 return watched((ConsulRequest.Watch) request);
             }
-        } catch (RuntimeException e) {
+        } catch (TransportException e) {
             return new ConsulAnswer.Failed(
                     "Cannot reach Consul at " + settings.address() + ": " + rootMessage(e)
                             + ". Check that the address is right and that an agent runs there",
+                    e);
+        } catch (RuntimeException e) {
+            return new ConsulAnswer.Failed(
+                    "A request to Consul at " + settings.address() + " failed: " + rootMessage(e)
+                            + ". Either it is no Consul agent, or the supplier of the ACL token throws",
                     e);
         }
     }

@@ -145,14 +145,26 @@ final class SessionKeeper {
             generation.renewAt = generation.renewSentAt.plus(renewPeriod());
         } else {
             generation.renewAt = now.plus(renewPause.next());
+            failThoseWaitingForFreshness(answer);
         }
         Set<Slot> asked = generation.askedByRenewal;
         generation.askedByRenewal = new HashSet<>();
-        asked.forEach(Slot::loseDoubtful);
+        asked.forEach(
+                Slot::loseDoubtful); // also where the renewal failed: their keys are not ours, whatever the reason
         if (answer instanceof ConsulAnswer.Done) {
             List<Slot> fresh = new ArrayList<>(waitingForFreshness);
             waitingForFreshness.clear();
             fresh.forEach(Slot::step);
+        }
+    }
+
+    private void failThoseWaitingForFreshness(ConsulAnswer answer) {
+        for (Slot slot : List.copyOf(waitingForFreshness)) {
+            slot.failImpatient(answer);
+            if (!slot.isWaitedFor()) {
+                waitingForFreshness.remove(slot);
+                slot.step(); // gives back what was locked
+            }
         }
     }
 

@@ -51,6 +51,7 @@ final class Slot {
     private @Nullable ConsulRequest inFlight;
     private @Nullable Moment sentAt;
     private @Nullable Moment notBefore;
+    private boolean inLockDelay;
     private long highestSeen;
 
     private @Nullable ConsulLease lease;
@@ -71,6 +72,10 @@ final class Slot {
 
     String key() {
         return key;
+    }
+
+    boolean isWaitedFor() {
+        return !tickets.isEmpty();
     }
 
     @Nullable
@@ -99,6 +104,7 @@ final class Slot {
 
     /** Sends the request that the facts ask for, if any. */
     void step() {
+        tellSettled(); // before the next caller's request makes it unsettled again
         if (inFlight == null && notBefore == null) {
             if (lease != null) {
                 stepHeld();
@@ -106,6 +112,10 @@ final class Slot {
                 stepFree();
             }
         }
+        tellSettled();
+    }
+
+    private void tellSettled() {
         if (isSettled()) {
             waitingForSettlement.forEach(waiting -> waiting.complete(null));
             waitingForSettlement.clear();
@@ -226,6 +236,7 @@ final class Slot {
         answered();
         if (refusal == Refusal.LOCK_DELAY) {
             tickets.answerNo();
+            inLockDelay = true;
             pauseUntil(machine.nextLockDelayTry(lockDelayPause.next()));
             return;
         }
@@ -286,26 +297,38 @@ final class Slot {
     void seen(KeyState state) {
         boolean ours = machine.sessions.isOurs(state);
         if (lease != null) {
-            if (state.index() >= lease.guard().index()) {
-                if (ours) {
-                    lease.confirmed(state, machine.now());
-                } else {
-                    suspect = true;
-                }
+            if (ours && state.index() >= lease.guard().index()) {
+                lease.confirmed(state, machine.now());
+            } else {
+                suspect = true; // not ours any more, or the list is older, or indexes went back: read
             }
         } else if (inFlight != null) {
             unheard = state;
         } else if (view == null) {
             mustSettle |= ours;
-        } else if (state.index() > view.index()) {
-            // A key that is not listed may be hidden by an ACL, and one that is ours should not be: read it.
-            view = ours || (view.exists() && !state.exists()) ? null : state;
-            mustSettle |= ours;
             if (!ours) {
                 sawToken(state);
             }
+        } else if (state.index() > view.index()) {
+            onNewer(state, view, ours);
+        } else if (state.index() < view.index() && isHeldByOthers(view)) {
+            view = null; // the list is older, or Consul's indexes went back and the key may be free: read
         }
         step();
+    }
+
+    private void onNewer(KeyState state, KeyState known, boolean ours) {
+        // A key that is not listed may be hidden by an ACL, and one that is ours should not be: read it.
+        view = ours || mustSettle || (known.exists() && !state.exists()) ? null : state;
+        mustSettle |= ours;
+        if (!ours) {
+            sawToken(state);
+        }
+        if (inLockDelay) {
+            inLockDelay = false; // somebody could lock it, so the delay is over
+            notBefore = null;
+            lockDelayPause.reset();
+        }
     }
 
     /** Nothing that was known can be trusted: Consul's indexes went backwards. */
@@ -381,6 +404,7 @@ final class Slot {
 
     void onTimer() {
         notBefore = null;
+        inLockDelay = false;
         step();
     }
 

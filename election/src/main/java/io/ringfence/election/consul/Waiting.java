@@ -43,6 +43,7 @@ final class Waiting {
         if (quietly(answer, settings.requestTimeout().multipliedBy(2))) {
             return answer.join();
         }
+        answer.cancel(false); // whoever has not sent the request yet need not
         boolean interrupted = interruptedBefore || Thread.currentThread().isInterrupted();
         return new ConsulAnswer.Failed(
                 "Consul at " + settings.address() + " did not answer "

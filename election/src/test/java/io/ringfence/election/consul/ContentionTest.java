@@ -117,6 +117,31 @@ class ContentionTest {
     }
 
     @Test
+    void aReleaseIsDone_whenTheKeyIsUnlocked_evenIfTheNextCallLocksItAtOnce() {
+        ConsulLease lease = consul.win("job", "s1", 7);
+        CompletableFuture<Void> released = consul.machine.release(lease);
+        Ticket next = consul.contend("job");
+        consul.answer(Unlock.class, new ConsulAnswer.KeyChanged(8));
+        assertThat(released).isCompleted();
+        consul.answer(Lock.class, new ConsulAnswer.KeyChanged(9));
+        assertThat(leaseOf(next).isHeld()).isTrue();
+    }
+
+    @Test
+    void aReleaseIsDone_whenAReadFailedAndTheWatchShowsTheKeyUnlocked() {
+        ConsulLease lease = consul.win("job", "s1", 7);
+        lease.slot.suspect();
+        CompletableFuture<Void> released = consul.machine.release(lease);
+        consul.answer(Read.class, failed());
+        consul.watchSays(9, KeyState.unlocked(KEY, 9));
+        consul.pass(Duration.ofMillis(100));
+        if (consul.isOpen(Read.class)) {
+            consul.readSays(KeyState.unlocked(KEY, 9));
+        }
+        assertThat(released).isCompleted();
+    }
+
+    @Test
     void settlesALostUnlockAnswer() {
         ConsulLease lease = consul.win("job", "s1", 7);
         CompletableFuture<Void> released = consul.machine.release(lease);
@@ -178,6 +203,40 @@ class ContentionTest {
         consul.watchSays(6, KeyState.unlocked(KEY, 6));
         consul.answer(Lock.class, new ConsulAnswer.KeyChanged(7));
         assertThat(leaseOf(ticket).fencingToken().value()).isEqualTo(7);
+    }
+
+    @Test
+    void doesNotSleepOnAFreeLock_whenIndexesWentBack() {
+        Ticket ticket = consul.contend("job");
+        consul.answer(CreateSession.class, new ConsulAnswer.SessionCreated("s1"));
+        consul.readSays(KeyState.heldBy("other", KEY, 213));
+        consul.watchSays(217, KeyState.unlocked(KEY, 10)); // restored, and then another key was written
+        consul.readSays(KeyState.unlocked(KEY, 10));
+        consul.answer(Lock.class, new ConsulAnswer.KeyChanged(218));
+        assertThat(leaseOf(ticket).fencingToken().value()).isEqualTo(218);
+    }
+
+    @Test
+    void endsThePauseOfALockDelay_whenSomebodyCouldLockTheKey() {
+        Ticket ticket = free();
+        consul.answer(Lock.class, refused(Refusal.LOCK_DELAY));
+        consul.watchSays(9, KeyState.heldBy("other", KEY, 9));
+        consul.pass(Duration.ofMillis(10));
+        consul.watchSays(10, KeyState.unlocked(KEY, 10));
+        assertThat(consul.open(Lock.class).guard().index()).isEqualTo(10);
+        assertThat(ticket.result).isNotDone();
+    }
+
+    @Test
+    void answersATryAtOnce_whenTheRenewalBeforeAGrantFails() {
+        Ticket ticket = consul.machine.contend("job", Ticket.Mode.ONCE);
+        consul.answer(CreateSession.class, new ConsulAnswer.SessionCreated("s1"));
+        consul.pass(Duration.ofMillis(4_500));
+        consul.readSays(KeyState.absent(KEY, 1));
+        consul.answer(Lock.class, new ConsulAnswer.KeyChanged(7));
+        consul.answer(RenewSession.class, failed());
+        assertThat(ticket.result).isCompletedExceptionally();
+        assertThat(consul.open(Unlock.class).guard().index()).isEqualTo(7);
     }
 
     @Test

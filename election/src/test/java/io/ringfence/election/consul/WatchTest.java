@@ -60,8 +60,19 @@ class WatchTest {
     void doesNotEndALease_whenTheListIsOlderThanTheLock() {
         ConsulLease lease = consul.win("job", "s1", 7);
         say(6, KeyState.absent(KEY, 6));
-        assertThat(consul.isOpen(Read.class)).isFalse();
+        consul.readSays(KeyState.heldBy("s1", KEY, 7));
         assertThat(lease.isHeld()).isTrue();
+        assertThat(consul.isOpen(RenewSession.class)).isFalse();
+    }
+
+    @Test
+    void endsALeaseSoon_whenIndexesWentBackAndSomebodyElseHoldsTheKey() {
+        ConsulLease lease = consul.win("job", "s1", 70);
+        say(80, KeyState.heldBy("foreign", KEY, 12)); // the list is newer, for another key was written since
+        consul.readSays(KeyState.heldBy("foreign", KEY, 12));
+        consul.pass(Duration.ofMillis(1));
+        consul.renewed();
+        assertThat(lease.lossReason()).contains(LossReason.LOCK_TAKEN);
     }
 
     @Test
