@@ -6,12 +6,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Consul is measured to do with sessions, locks and indexes, in simulated time: a session dies at twice its ttl after
- * the last renewal, its end arms the lock delay, a transaction is carried out whole or not at all, and every change of a
+ * What Consul is measured to do with sessions, locks and indexes, in simulated time: a session dies at some
+ * time between its ttl and twice its ttl after the last renewal, its end arms the lock delay, a transaction is carried out whole or not at all, and every change of a
  * key has an index of its own.
  */
 final class SimulatedConsul {
@@ -21,6 +22,7 @@ final class SimulatedConsul {
 
     private record Key(long index, @Nullable String session) {}
 
+    private final SplittableRandom random;
     private final long ttlNanos;
     private final long lockDelayNanos;
     private final Map<String, Session> sessions = new HashMap<>();
@@ -32,7 +34,8 @@ final class SimulatedConsul {
     private int made;
     private long now;
 
-    SimulatedConsul(Duration ttl, Duration lockDelay) {
+    SimulatedConsul(Duration ttl, Duration lockDelay, SplittableRandom random) {
+        this.random = random;
         this.ttlNanos = ttl.toNanos();
         this.lockDelayNanos = lockDelay.toNanos();
     }
@@ -57,7 +60,7 @@ final class SimulatedConsul {
             if (session == null) {
                 return new ConsulAnswer.SessionGone();
             }
-            session.diesAt = now + 2 * ttlNanos;
+            session.diesAt = now + ttlNanos + random.nextLong(ttlNanos);
             return new ConsulAnswer.Done();
         } else if (request instanceof ConsulRequest.DestroySession destroy) {
             destroy(destroy.session());
@@ -77,7 +80,7 @@ final class SimulatedConsul {
     private String create() {
         String id = "session-" + ++made;
         Session session = new Session();
-        session.diesAt = now + 2 * ttlNanos;
+        session.diesAt = now + ttlNanos + random.nextLong(ttlNanos);
         sessions.put(id, session);
         return id;
     }

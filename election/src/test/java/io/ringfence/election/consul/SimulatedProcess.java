@@ -19,6 +19,7 @@ final class SimulatedProcess implements Outbox {
     private static final Duration WATCH_WAIT = Duration.ofSeconds(10);
     private static final long MILLI = 1_000_000;
     private static final int CONTROL_THREADS = 2;
+    private static final ConsulAnswer CUT_OFF = new ConsulAnswer.Failed("cut off", null);
 
     private final Simulation world;
     private final SplittableRandom random;
@@ -32,6 +33,7 @@ final class SimulatedProcess implements Outbox {
     private int controlBusy;
     private int renewBusy;
     private long frozenUntil;
+    private long cutOffUntil;
     private long tickAt = Long.MAX_VALUE;
     boolean closed;
 
@@ -112,7 +114,9 @@ final class SimulatedProcess implements Outbox {
     private void start(ConsulRequest request, Runnable threadIsFree) {
         AtomicBoolean answered = new AtomicBoolean();
         long timeout = REQUEST_TIMEOUT.toNanos();
-        if (world.strikes()) {
+        if (world.now() < cutOffUntil) {
+            world.log(this, request, CUT_OFF);
+        } else if (world.strikes()) {
             fault(request, answer -> arrive(request, answer, answered, threadIsFree));
         } else {
             reach(request, latency(), answer -> arrive(request, answer, answered, threadIsFree));
@@ -157,7 +161,7 @@ final class SimulatedProcess implements Outbox {
 
     private void watch(ConsulRequest.Watch watch) {
         AtomicBoolean done = new AtomicBoolean();
-        if (world.strikes() && random.nextBoolean()) {
+        if (world.now() < cutOffUntil || (world.strikes() && random.nextBoolean())) {
             here(
                     latency() + random.nextLong(2_000 * MILLI),
                     () -> hear(watch, new ConsulAnswer.Failed("cut", null), done));
@@ -203,6 +207,11 @@ final class SimulatedProcess implements Outbox {
 
     void freeze(Duration duration) {
         frozenUntil = world.now() + duration.toNanos();
+    }
+
+    /** Loses all requests from now. */
+    void cutOff(Duration duration) {
+        cutOffUntil = world.now() + duration.toNanos();
     }
 
     void contend(String name, Ticket.Mode mode) {

@@ -25,7 +25,6 @@ final class Simulation {
 
     static final String PREFIX = "ringfence/";
     private static final Duration TTL = Duration.ofSeconds(10);
-    private static final Duration LOCK_DELAY = Duration.ofSeconds(8);
     private static final int PROCESSES = 3;
     private static final List<String> NAMES = List.of("a", "b");
     private static final long SECOND = 1_000_000_000L;
@@ -49,15 +48,18 @@ final class Simulation {
     int grants;
     int losses;
 
-    final SimulatedConsul consul = new SimulatedConsul(TTL, LOCK_DELAY);
+    final SimulatedConsul consul;
 
     Simulation(long seed, Faults faults) {
         this.random = new SplittableRandom(seed);
         this.faults = faults;
         this.faulty = faults != Faults.NONE;
         this.faultRate = random.nextDouble(0.4);
+        // Either of the two makes one lead at most: sessions that end only by their ttl, or the lock delay.
+        Duration lockDelay = random.nextBoolean() ? Duration.ZERO : Duration.ofSeconds(8);
+        this.consul = new SimulatedConsul(TTL, lockDelay, random.split());
         for (int i = 0; i < PROCESSES; i++) {
-            processes.add(new SimulatedProcess(this, TTL, LOCK_DELAY, random.split()));
+            processes.add(new SimulatedProcess(this, TTL, lockDelay, random.split()));
         }
     }
 
@@ -117,17 +119,18 @@ final class Simulation {
     }
 
     private void disturb() {
-        if (now > 118 * SECOND) {
+        if (now > 105 * SECOND) {
             return;
         }
         SimulatedProcess process = processes.get(random.nextInt(PROCESSES));
         String name = NAMES.get(random.nextInt(NAMES.size()));
-        switch (random.nextInt(faults == Faults.NONE ? 10 : 11)) {
+        switch (random.nextInt(faults == Faults.NONE ? 10 : 12)) {
             case 0, 1, 2 -> process.contend(name, Ticket.Mode.WAIT);
             case 3, 4 -> process.contend(name, Ticket.Mode.ONCE);
             case 5 -> process.cancelOne();
             case 6, 7, 8 -> process.releaseOne();
             case 9 -> consul.putByHand(PREFIX + name);
+            case 10 -> process.cutOff(Duration.ofNanos(random.nextLong(20 * SECOND)));
             default -> process.freeze(Duration.ofNanos(random.nextLong(12 * SECOND)));
         }
         if (faults == Faults.HANDS && random.nextInt(4) == 0) {
