@@ -65,6 +65,29 @@ public interface Election {
     Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException;
 
     /**
+     * Does the work whenever this process leads, with the {@linkplain LeaderLoop.Options#defaults() default options}.
+     *
+     * @param work what to do in each term, on a thread of its own
+     * @return the running loop; close it to stop
+     * @throws IllegalStateException if a loop of this name runs already or its work has not ended yet, or the
+     *     {@link Elections} is closed
+     */
+    default LeaderLoop lead(LeaderLoop.Work work) {
+        return lead(work, LeaderLoop.Options.defaults());
+    }
+
+    /**
+     * Does the work whenever this process leads. Returns at once; whether Consul can be reached shows later, in the log.
+     *
+     * @param work what to do in each term, on a thread of its own
+     * @param options how to stop and when to try again
+     * @return the running loop; close it to stop
+     * @throws IllegalStateException if a loop of this name runs already or its work has not ended yet, or the
+     *     {@link Elections} is closed
+     */
+    LeaderLoop lead(LeaderLoop.Work work, LeaderLoop.Options options);
+
+    /**
      * Asks Consul, with a consistent read, who leads now.
      *
      * <p>The answer may be old when it arrives; never decide from it whether to write. Blocks for one request.

@@ -21,12 +21,17 @@ public interface Elections extends AutoCloseable {
     Election election(String name);
 
     /**
-     * Ends every lease with {@link LossReason#SHUTDOWN} and every waiting call with {@link IllegalStateException}, gives
-     * all locks back, then destroys the session and stops all threads.
+     * Stops all {@linkplain Election#lead loops} and waits for their work to end; then ends every lease with
+     * {@link LossReason#SHUTDOWN} and every waiting call with {@link IllegalStateException}, gives all locks back, destroys
+     * the session and stops all threads.
      *
-     * <p>Blocks while it does, bounded by a few request time-outs. If Consul does not answer in that time, the session is
-     * left to expire. Idempotent; concurrent calls wait for the first one. An interrupt does not shorten the wait and
-     * leaves the flag set. Never throws because of Consul.
+     * <p>Blocks while it does, bounded by the longest {@linkplain LeaderLoop.Options#stopTimeout stop timeout} of a loop whose
+     * work runs, and a few request time-outs. If Consul does not answer in that time, the session is left to expire.
+     * Idempotent; concurrent calls wait for the first one. An interrupt does not shorten the wait and leaves the flag set.
+     * Never throws because of Consul.
+     *
+     * <p>Work of a loop should not call this: it cannot wait for itself, so its key is unlocked while it still runs. If
+     * another thread is closing already, such a call returns at once.
      */
     @Override
     void close();

@@ -1,7 +1,9 @@
 package io.ringfence.election.consul;
 
 import io.ringfence.election.Election;
+import io.ringfence.election.LeaderLoop;
 import io.ringfence.election.Lease;
+import io.ringfence.election.internal.Loops;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,10 +15,12 @@ import java.util.concurrent.TimeoutException;
 /** The blocking calls of one election, over the machine. */
 final class ConsulElection implements Election {
     private final ElectionMachine machine;
+    private final Loops loops;
     private final String name;
 
-    ConsulElection(ElectionMachine machine, String name) {
+    ConsulElection(ElectionMachine machine, Loops loops, String name) {
         this.machine = machine;
+        this.loops = loops;
         this.name = name;
     }
 
@@ -26,7 +30,7 @@ final class ConsulElection implements Election {
     }
 
     @Override
-    public Lease acquire() throws InterruptedException {
+    public ConsulLease acquire() throws InterruptedException {
         requireNotInterrupted();
         Ticket ticket = machine.contend(name, Ticket.Mode.WAIT);
         try {
@@ -90,13 +94,18 @@ final class ConsulElection implements Election {
     @Override
     public Optional<String> leader() {
         machine.requireOpen();
-        ConsulAnswer answer =
-                Waiting.forAnswer(machine.outbox.read(machine.settings.keyPrefix() + name), machine.settings);
+        ConsulAnswer answer = Answers.await(machine.outbox.read(machine.settings.keyPrefix() + name), machine.settings);
         if (answer instanceof ConsulAnswer.KeyRead read) {
             KeyState state = read.state();
             return state.isFree() ? Optional.empty() : HolderValue.holder(state.value());
         }
         throw machine.failure(answer);
+    }
+
+    @Override
+    public LeaderLoop lead(LeaderLoop.Work work, LeaderLoop.Options options) {
+        machine.requireOpen();
+        return loops.start(name, work, options, this::acquire);
     }
 
     /** Undoes an interrupted call: what was granted in the same instant is released in the background. */

@@ -1,10 +1,17 @@
 package io.ringfence.election.consul;
 
 import io.ringfence.election.Election;
+import io.ringfence.election.ElectionListener;
 import io.ringfence.election.Elections;
+import io.ringfence.election.internal.Listeners;
+import io.ringfence.election.internal.Loops;
+import io.ringfence.election.internal.NamedThreads;
+import io.ringfence.election.internal.Waiting;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -20,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Elections on HashiCorp Consul: one session for all of them, and one locked key for each.
  *
- * <p>A process holds at most four connections to Consul and starts at most nine threads of its own, all daemon. Until the
+ * <p>A process holds at most four connections to Consul and starts at most ten threads of its own, four more for listeners if
+ * there are any, and one for each {@linkplain Election#lead loop}; all are daemon threads. Until the
  * first call that contends, nothing is sent. A leader that dies is replaced when Consul expires its session, which takes up
  * to twice the TTL, plus the lock delay; a leader that releases, at once. See
  * <a href="https://developer.hashicorp.com/consul/docs/automate/session">Consul: sessions</a>.
@@ -34,13 +42,17 @@ public final class ConsulElections implements Elections {
     private final Settings settings;
     private final ElectionMachine machine;
     private final ElectionDriver driver;
+    private final Loops loops;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean closed;
 
-    private ConsulElections(Settings settings, ConsulGateway gateway, ThreadFactory threads) {
+    private ConsulElections(
+            Settings settings, ConsulGateway gateway, NamedThreads threads, List<ElectionListener> listeners) {
         this.settings = settings;
         this.driver = new ElectionDriver(gateway, threads);
-        this.machine = new ElectionMachine(settings, TimeSource.SYSTEM, driver, new SplittableRandom());
+        this.machine = new ElectionMachine(
+                settings, TimeSource.SYSTEM, driver, new SplittableRandom(), new Listeners(listeners, driver::listen));
+        this.loops = new Loops(threads, driver::listen, settings.closeLimit());
     }
 
     /**
@@ -58,15 +70,20 @@ public final class ConsulElections implements Elections {
     public Election election(String name) {
         requireSegments(name, "An election's name");
         machine.requireOpen();
-        return new ConsulElection(machine, name);
+        return new ConsulElection(machine, loops, name);
     }
 
     @Override
     public void close() {
-        closing.lock();
+        if (!loops.isCalledByWork()) {
+            closing.lock();
+        } else if (!closing.tryLock()) {
+            return; // whoever closes waits for this very work
+        }
         try {
             if (!closed) {
                 closed = true;
+                loops.stop();
                 CompletableFuture<Void> unlocked = machine.shutDown();
                 Waiting.stubbornly(unlocked, settings.closeLimit());
                 Waiting.stubbornly(machine.destroySessions(), settings.requestTimeout());
@@ -115,6 +132,7 @@ public final class ConsulElections implements Elections {
         private String keyPrefix = DEFAULT_KEY_PREFIX;
         private Supplier<? extends @Nullable String> aclToken = () -> null;
         private String holder = defaultHolder();
+        private final List<ElectionListener> listeners = new ArrayList<>();
         private ThreadFactory threadFactory = Executors.defaultThreadFactory();
 
         private Builder(String address) {
@@ -223,6 +241,17 @@ public final class ConsulElections implements Elections {
         }
 
         /**
+         * Adds a listener; there may be several.
+         *
+         * @param listener is told of every lease of these elections
+         * @return this builder
+         */
+        public Builder listener(ElectionListener listener) {
+            listeners.add(Objects.requireNonNull(listener, "listener"));
+            return this;
+        }
+
+        /**
          * Sets what makes our threads: by default {@link Executors#defaultThreadFactory()}. They are renamed after their job
          * and made daemon threads.
          *
@@ -242,8 +271,11 @@ public final class ConsulElections implements Elections {
          */
         public ConsulElections build() {
             Settings settings = settings();
-            ConsulElections elections =
-                    new ConsulElections(settings, new HttpConsulGateway(address, settings, aclToken), threadFactory);
+            ConsulElections elections = new ConsulElections(
+                    settings,
+                    new HttpConsulGateway(address, settings, aclToken),
+                    new NamedThreads(threadFactory),
+                    listeners);
             if (lockDelay.compareTo(settings.term()) < 0) {
                 elections.machine.events.unsafeLockDelay(settings);
             }

@@ -1,32 +1,43 @@
 package io.ringfence.election.consul;
 
 import io.ringfence.election.FencingToken;
-import io.ringfence.election.Lease;
 import io.ringfence.election.LeaseLostException;
 import io.ringfence.election.LossReason;
+import io.ringfence.election.internal.TermLease;
+import io.ringfence.election.internal.Waiting;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A lease whose two deadlines are compared with the clock whenever it is asked. Whoever sees one passed declares the loss,
  * under the machine's lock; extending a deadline happens under the same lock, so a passed deadline is never extended.
  */
-final class ConsulLease implements Lease {
+final class ConsulLease implements TermLease {
     private final ElectionMachine machine;
     final Slot slot;
     final Generation generation;
     private final FencingToken token;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-    private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     private volatile @Nullable LossReason loss;
     private volatile Moment confirmBy;
 
     /** The key's state as last seen, which guards the unlock. Guarded by the machine's lock. */
     private KeyState guard;
+
+    /** Whom to tell of a loss, and that the key is to stay locked then. Guarded by the machine's lock. */
+    private @Nullable Consumer<LossReason> retainer;
+
+    /**
+     * Completes once Consul is known not to hold the key for this lease any more; null until a release is asked for. Guarded
+     * by the machine's lock.
+     */
+    @Nullable
+    CompletableFuture<Void> released;
 
     ConsulLease(
             ElectionMachine machine,
@@ -97,7 +108,7 @@ final class ConsulLease implements Lease {
         if (lossNow() != null) {
             return Confirmation.LOST;
         }
-        ConsulAnswer answer = Waiting.forAnswer(machine.outbox.read(slot.key()), machine.settings);
+        ConsulAnswer answer = Answers.await(machine.outbox.read(slot.key()), machine.settings);
         if (lossNow() != null) {
             return Confirmation.LOST;
         }
@@ -113,6 +124,21 @@ final class ConsulLease implements Lease {
     @Override
     public void close() {
         Waiting.quietly(machine.release(this), machine.settings.closeLimit());
+    }
+
+    @Override
+    public void retain(Consumer<LossReason> onLoss) {
+        machine.retain(this, onLoss);
+    }
+
+    @Override
+    public void end(LossReason reason) {
+        machine.end(this, reason);
+    }
+
+    @Override
+    public void release() {
+        CompletableFuture<Void> unused = machine.release(this);
     }
 
     private @Nullable LossReason lossNow() {
@@ -144,6 +170,21 @@ final class ConsulLease implements Lease {
         }
     }
 
+    void retain(Consumer<LossReason> onLoss, Optional<LossReason> lossBefore) {
+        retainer = onLoss;
+        lossBefore.ifPresent(onLoss);
+    }
+
+    boolean isRetained() {
+        return retainer != null;
+    }
+
+    void tellRetainer(LossReason reason) {
+        if (retainer != null) {
+            retainer.accept(reason);
+        }
+    }
+
     void markLost(LossReason reason) {
         if (loss == null) {
             loss = reason;
@@ -157,11 +198,6 @@ final class ConsulLease implements Lease {
     /** Completes {@link #lost()}; runs its dependent actions, so never under a lock. */
     void signalLoss(LossReason reason) {
         lost.complete(reason);
-    }
-
-    /** Completes once Consul is known not to hold the key for this lease any more. */
-    CompletableFuture<Void> released() {
-        return released;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.ringfence.election.consul;
 
+import io.ringfence.election.internal.NamedThreads;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -7,7 +8,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -17,34 +17,36 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads behind a machine: one that watches, one that renews and does nothing else, two for all other requests, a few
- * for callbacks, and a timer. All are daemon threads; those that are idle end.
+ * for callbacks, a few for listeners, and a timer. All are daemon threads; those that are idle end.
  */
 final class ElectionDriver implements Outbox {
     private static final int CONTROL_THREADS = 2;
     private static final int CALLBACK_THREADS = 4;
+    private static final int LISTENER_THREADS = 4;
     private static final Logger LOG = LoggerFactory.getLogger(ConsulElections.class);
     private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
     private static final Duration IDLE = Duration.ofSeconds(30);
 
     private final ConsulGateway gateway;
-    private final ThreadFactory threads;
+    private final NamedThreads threads;
     private final ExecutorService renewing = pool("renew", 1);
     private final ExecutorService watching = pool("watch", 1);
     private final ExecutorService control = pool("control", CONTROL_THREADS);
     private final ExecutorService callbacks = pool("callback", CALLBACK_THREADS);
+    private final ExecutorService listening = pool("listener", LISTENER_THREADS);
     private volatile @Nullable ElectionMachine machine;
     private volatile @Nullable Thread timer;
     private final Queue<ConsulRequest> unsent = new ConcurrentLinkedQueue<>();
     private volatile boolean stopped;
 
-    ElectionDriver(ConsulGateway gateway, ThreadFactory threads) {
+    ElectionDriver(ConsulGateway gateway, NamedThreads threads) {
         this.gateway = gateway;
         this.threads = threads;
     }
 
     void drive(ElectionMachine driven) {
         machine = driven;
-        Thread thread = named("timer", () -> {
+        Thread thread = threads.named("timer", () -> {
             while (!stopped) {
                 LockSupport.parkNanos(this, tick(driven));
                 boolean unused = Thread.interrupted(); // it would end every later pause at once
@@ -125,6 +127,11 @@ final class ElectionDriver implements Outbox {
         execute(callbacks, action);
     }
 
+    /** Calls a listener, on threads that do nothing else. */
+    void listen(Runnable action) {
+        execute(listening, action);
+    }
+
     @Override
     public void wake() {
         LockSupport.unpark(timer);
@@ -139,6 +146,7 @@ final class ElectionDriver implements Outbox {
         watching.shutdownNow();
         control.shutdownNow();
         callbacks.shutdown();
+        listening.shutdown();
     }
 
     private static boolean execute(ExecutorService pool, Runnable task) {
@@ -157,15 +165,8 @@ final class ElectionDriver implements Outbox {
                 IDLE.toMillis(),
                 TimeUnit.MILLISECONDS,
                 new LinkedBlockingQueue<>(),
-                task -> named(job, task));
+                task -> threads.named(job, task));
         pool.allowCoreThreadTimeOut(true);
         return pool;
-    }
-
-    private Thread named(String job, Runnable task) {
-        Thread thread = threads.newThread(task);
-        thread.setName("ringfence-" + job);
-        thread.setDaemon(true);
-        return thread;
     }
 }

@@ -1,6 +1,7 @@
 package io.ringfence.election.consul;
 
 import io.ringfence.election.LossReason;
+import io.ringfence.election.internal.Listeners;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -10,12 +11,15 @@ final class ElectionEvents {
     private static final Logger LOG = LoggerFactory.getLogger(ConsulElections.class);
 
     private final Outbox outbox;
+    private final Listeners listeners;
 
-    ElectionEvents(Outbox outbox) {
+    ElectionEvents(Outbox outbox, Listeners listeners) {
         this.outbox = outbox;
+        this.listeners = listeners;
     }
 
     void acquired(ConsulLease lease) {
+        listeners.acquired(lease);
         outbox.run(() -> LOG.atInfo()
                 .addKeyValue("ringfence.election", lease.election())
                 .addKeyValue("ringfence.token", lease.fencingToken())
@@ -23,6 +27,8 @@ final class ElectionEvents {
     }
 
     void lost(ConsulLease lease, LossReason reason) {
+        lease.tellRetainer(reason);
+        listeners.lost(lease, reason);
         outbox.run(() -> {
             lease.signalLoss(reason);
             boolean wanted = reason == LossReason.RELEASED || reason == LossReason.SHUTDOWN;

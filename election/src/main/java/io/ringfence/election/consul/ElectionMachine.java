@@ -2,6 +2,7 @@ package io.ringfence.election.consul;
 
 import io.ringfence.election.ElectionException;
 import io.ringfence.election.LossReason;
+import io.ringfence.election.internal.Listeners;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,12 +49,12 @@ final class ElectionMachine {
     private boolean outage;
     private boolean closing;
 
-    ElectionMachine(Settings settings, TimeSource time, Outbox outbox, RandomGenerator random) {
+    ElectionMachine(Settings settings, TimeSource time, Outbox outbox, RandomGenerator random, Listeners listeners) {
         this.settings = settings;
         this.time = time;
         this.outbox = outbox;
         this.random = random;
-        this.events = new ElectionEvents(outbox);
+        this.events = new ElectionEvents(outbox, listeners);
         this.sessions = new SessionKeeper(this);
         this.watch = new KeyWatch(this);
     }
@@ -85,15 +86,35 @@ final class ElectionMachine {
     CompletableFuture<Void> release(ConsulLease lease) {
         return locked(() -> {
             expire(lease);
-            if (!lease.isMarkedLost()) {
-                lease.slot.give(lease, LossReason.RELEASED);
-                lease.slot.step();
-                return lease.slot.whenSettled(lease.released());
+            CompletableFuture<Void> released = lease.released;
+            if (released == null) {
+                released = new CompletableFuture<>();
+                lease.released = released;
+                if (lease.slot.give(lease, LossReason.RELEASED)) {
+                    lease.slot.step();
+                    return lease.slot.whenSettled(released);
+                }
+                released.complete(null);
             }
-            if (lease.lossReason().orElseThrow() != LossReason.RELEASED) {
-                lease.released().complete(null);
-            }
-            return lease.released();
+            return released;
+        });
+    }
+
+    /** Ends the lease, but unlocks its key only if the lease is not retained. */
+    void end(ConsulLease lease, LossReason reason) {
+        locked(() -> {
+            expire(lease);
+            lease.slot.end(lease, reason);
+            lease.slot.step();
+            return null;
+        });
+    }
+
+    /** From now on the key stays locked after a loss until the lease is released. */
+    void retain(ConsulLease lease, Consumer<LossReason> onLoss) {
+        locked(() -> {
+            lease.retain(onLoss, lease.lossReason());
+            return null;
         });
     }
 
@@ -129,11 +150,15 @@ final class ElectionMachine {
             List<Slot> held = new ArrayList<>();
             for (Slot slot : slots.values()) {
                 slot.fail(ElectionMachine::closed);
+                ConsulLease windingDown = slot.windingDown();
+                if (windingDown != null && slot.give(windingDown, LossReason.SHUTDOWN)) {
+                    held.add(slot);
+                }
             }
             Generation generation = sessions.current();
             if (generation != null) {
                 for (ConsulLease lease : List.copyOf(generation.leases)) {
-                    lease.slot.give(lease, LossReason.SHUTDOWN);
+                    boolean unused = lease.slot.give(lease, LossReason.SHUTDOWN);
                     held.add(lease.slot);
                 }
                 unlockTogether(generation, held);

@@ -1,5 +1,6 @@
 package io.ringfence.election.consul;
 
+import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

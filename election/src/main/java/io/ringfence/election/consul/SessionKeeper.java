@@ -1,6 +1,7 @@
 package io.ringfence.election.consul;
 
 import io.ringfence.election.LossReason;
+import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

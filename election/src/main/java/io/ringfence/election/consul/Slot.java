@@ -4,6 +4,7 @@ import io.ringfence.election.FencingToken;
 import io.ringfence.election.LossReason;
 import io.ringfence.election.TokenRegressionException;
 import io.ringfence.election.consul.ConsulAnswer.Refusal;
+import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>the view says ours, no lease: either a lock that nobody got yet ({@link #grantable}), which is granted if somebody
  *       waits, or one that must not stay: unlock.
  *   <li>the view says free: lock it, guarded by the view. The view may be old; then the guard refuses.
+ *   <li>a lease was lost whose work still runs ({@link #windingDown}): nothing, so that a key that is still ours stays locked
+ *       until the work has ended.
  *   <li>the view says held: wait for the watch. What the watch reports while a request is under way is kept in
  *       {@link #unheard} and looked at again after the answer, for the answer may be older: no wake-up is lost.
  * </ul>
@@ -55,6 +58,7 @@ final class Slot {
     private long highestSeen;
 
     private @Nullable ConsulLease lease;
+    private @Nullable ConsulLease windingDown;
     private boolean suspect;
     private @Nullable LossReason doubt;
 
@@ -130,6 +134,10 @@ final class Slot {
     }
 
     private void stepFree() {
+        if (windingDown != null) {
+            tickets.answerNo();
+            return;
+        }
         if (!tickets.isEmpty()) {
             machine.sessions.ensure();
         }
@@ -363,16 +371,32 @@ final class Slot {
         mustSettle = !lost.generation.dead;
         lost.generation.leases.remove(lost);
         lost.markLost(reason);
+        windingDown = lost.isRetained() ? lost : null;
         machine.events.lost(lost, reason);
     }
 
     /** Ends the lease because its owner wants it, so its last known index guards the unlock. */
-    void give(ConsulLease given, LossReason reason) {
-        if (lease == given) {
+    void end(ConsulLease ended, LossReason reason) {
+        if (lease == ended) {
             lose(reason);
-            view = given.guard();
+            view = ended.guard();
             notBefore = null;
         }
+    }
+
+    /** Ends the lease and any work that is winding down for it; true if the key may have to be unlocked. */
+    boolean give(ConsulLease given, LossReason reason) {
+        boolean held = lease == given || windingDown == given;
+        end(given, reason);
+        if (held) {
+            windingDown = null;
+        }
+        return held;
+    }
+
+    @Nullable
+    ConsulLease windingDown() {
+        return windingDown;
     }
 
     /** Leaves the unlock to a request that unlocks several keys; returns the guard, or null if this slot is busy. */
@@ -444,7 +468,11 @@ final class Slot {
     }
 
     private boolean isSettled() {
-        return lease == null && inFlight == null && !mustSettle && (view == null || !machine.sessions.isOurs(view));
+        return lease == null
+                && windingDown == null
+                && inFlight == null
+                && !mustSettle
+                && (view == null || !machine.sessions.isOurs(view));
     }
 
     private void pauseUntil(Moment moment) {

@@ -2,6 +2,10 @@ package io.ringfence.election.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ringfence.election.ElectionListener;
+import io.ringfence.election.Lease;
+import io.ringfence.election.LossReason;
+import io.ringfence.election.internal.Listeners;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +31,9 @@ final class HandDrivenConsul implements Outbox {
     private long nanos = -5_000_000_000L;
     private long wallMillis = 1_000_000;
 
+    /** What a listener was told, as far as {@link #runCallbacks} has run it. */
+    final List<String> heard = new ArrayList<>();
+
     final ElectionMachine machine = new ElectionMachine(
             new Settings(
                     "http://127.0.0.1:8500",
@@ -39,7 +46,8 @@ final class HandDrivenConsul implements Outbox {
                     Duration.ofSeconds(10)),
             () -> new Moment(nanos, wallMillis),
             this,
-            new SplittableRandom(42));
+            new SplittableRandom(42),
+            new Listeners(List.of(new Recorder()), this::run));
 
     @Override
     public void send(ConsulRequest request) {
@@ -167,5 +175,17 @@ final class HandDrivenConsul implements Outbox {
 
     static ConsulAnswer refused(ConsulAnswer.Refusal refusal) {
         return new ConsulAnswer.Refused(refusal, refusal.name());
+    }
+
+    private final class Recorder implements ElectionListener {
+        @Override
+        public void onAcquired(Lease lease) {
+            heard.add("acquired " + lease.fencingToken());
+        }
+
+        @Override
+        public void onLost(Lease lease, LossReason reason) {
+            heard.add("lost " + lease.fencingToken() + " " + reason);
+        }
     }
 }
