@@ -1,5 +1,6 @@
 package io.ringfence.election.consul;
 
+import io.ringfence.election.internal.Listeners;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,7 +50,8 @@ final class SimulatedProcess implements Outbox {
                 lockDelay,
                 REQUEST_TIMEOUT,
                 WATCH_WAIT);
-        this.machine = new ElectionMachine(settings, this::now, this, random.split());
+        this.machine =
+                new ElectionMachine(settings, this::now, this, random.split(), new Listeners(List.of(), Runnable::run));
         wake();
     }
 
