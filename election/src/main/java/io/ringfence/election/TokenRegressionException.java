@@ -27,8 +27,8 @@ public final class TokenRegressionException extends ElectionException {
         super(
                 "Tokens of " + subject + " went backwards: the current leader's token is " + granted + ", but " + seen
                         + " was seen before. Either Consul was rebuilt or restored, or another election or datacenter"
-                        + " wrote to this resource. Do not lower stored tokens. Keep the elections apart; or, if Consul was rebuilt, stop all leaders"
-                        + " until its index has passed " + seen,
+                        + " wrote to this resource. Do not lower stored tokens: if Consul was rebuilt, raise the epoch"
+                        + " for all processes, else keep the elections apart",
                 null);
         this.granted = granted.value();
         this.seen = seen.value();

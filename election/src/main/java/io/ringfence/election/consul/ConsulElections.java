@@ -133,6 +133,7 @@ public final class ConsulElections implements Elections {
         private Supplier<? extends @Nullable String> aclToken = () -> null;
         private String holder = defaultHolder();
         private final List<ElectionListener> listeners = new ArrayList<>();
+        private int epoch;
         private ThreadFactory threadFactory = Executors.defaultThreadFactory();
 
         private Builder(String address) {
@@ -252,6 +253,26 @@ public final class ConsulElections implements Elections {
         }
 
         /**
+         * Sets the epoch of the tokens: 0 by default, up to 65535. A token is {@code epoch * 2^47 + ModifyIndex}, so all
+         * tokens of a higher epoch are greater. Raise it, for all processes, after Consul was rebuilt or restored and a
+         * {@link io.ringfence.election.TokenRegressionException} told that its indexes start low again; never lower it.
+         * A process does not contend for an election whose last leader had a higher epoch: its calls end with an
+         * {@link io.ringfence.election.ElectionException} that says so.
+         *
+         * @param epoch the same for all processes
+         * @return this builder
+         * @throws IllegalArgumentException if it is out of range
+         */
+        public Builder epoch(int epoch) {
+            if (epoch < 0 || epoch > FencingTokens.HIGHEST_EPOCH) {
+                throw new IllegalArgumentException(
+                        "epoch must be between 0 and " + FencingTokens.HIGHEST_EPOCH + ", but is " + epoch);
+            }
+            this.epoch = epoch;
+            return this;
+        }
+
+        /**
          * Sets what makes our threads: by default {@link Executors#defaultThreadFactory()}. They are renamed after their job
          * and made daemon threads.
          *
@@ -305,6 +326,7 @@ public final class ConsulElections implements Elections {
                     "http://" + address.getAuthority(),
                     keyPrefix,
                     holder,
+                    epoch,
                     sessionTtl,
                     safety,
                     lockDelay,

@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Request bodies and answers of Consul's HTTP API. What does not look as it must becomes an exception, never a zero. */
 final class ConsulJson {
-    private static final long HIGHEST_INDEX = (1L << 47) - 1;
-
     private ConsulJson() {}
 
     static String newSession(Settings settings) {
@@ -182,7 +180,7 @@ final class ConsulJson {
     private static long index(JsonObject entry) {
         // Parsed as text: as a number, 1.5e3 would pass for 1500 and 2^63 for the highest long.
         long index = Long.parseLong(entry.get("ModifyIndex").getAsString());
-        if (index < 1 || index > HIGHEST_INDEX) {
+        if (index < 1 || index > FencingTokens.HIGHEST_INDEX) {
             throw new IllegalArgumentException("a ModifyIndex out of range: " + index);
         }
         return index;

@@ -30,7 +30,7 @@ final class HttpConsulGateway implements ConsulGateway {
 
     HttpConsulGateway(URI address, Settings settings, Supplier<? extends @Nullable String> aclToken) {
         this.settings = settings;
-        this.holderValue = HolderValue.of(settings.holder());
+        this.holderValue = HolderValue.of(settings.holder(), settings.epoch());
         Duration watchTimeout =
                 settings.watchWait().multipliedBy(17).dividedBy(16).plus(LATE_WATCH);
         this.renewing = new HttpConnections(address, 1, settings.requestTimeout(), aclToken);

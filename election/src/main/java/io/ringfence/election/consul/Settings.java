@@ -7,6 +7,7 @@ record Settings(
         String address,
         String keyPrefix,
         String holder,
+        int epoch,
         Duration sessionTtl,
         Duration margin,
         Duration lockDelay,

@@ -1,5 +1,6 @@
 package io.ringfence.election.consul;
 
+import io.ringfence.election.ElectionException;
 import io.ringfence.election.FencingToken;
 import io.ringfence.election.LossReason;
 import io.ringfence.election.TokenRegressionException;
@@ -153,6 +154,8 @@ final class Slot {
             } else {
                 unlock(generation, seen);
             }
+        } else if (HolderValue.epoch(seen.value()) > machine.settings.epoch()) {
+            tickets.fail(() -> epochTooLow(HolderValue.epoch(seen.value())));
         } else if (!seen.isFree()) {
             tickets.answerNo();
         } else if (generation != null && !tickets.isEmpty()) {
@@ -173,14 +176,14 @@ final class Slot {
             machine.sessions.renewForGrant(this);
             return;
         }
-        FencingToken token = new FencingToken(locked.index());
-        if (locked.index() <= highestSeen) {
+        FencingToken token = FencingTokens.of(machine.settings.epoch(), locked.index());
+        if (token.value() <= highestSeen) {
             FencingToken seen = new FencingToken(highestSeen);
             fail(() -> new TokenRegressionException("election '" + name + "'", token, seen));
             unlock(generation, locked);
             return;
         }
-        highestSeen = locked.index();
+        highestSeen = token.value();
         grantable = false;
         mustSettle = false;
         ConsulLease granted = new ConsulLease(machine, this, generation, token, locked, now);
@@ -222,7 +225,7 @@ final class Slot {
             } else {
                 view = KeyState.unlocked(key, changed.index());
                 mustSettle = false;
-                highestSeen = Math.max(highestSeen, changed.index());
+                sawToken(machine.settings.epoch(), changed.index());
             }
         } else if (answer instanceof ConsulAnswer.Done) {
             forgetView(); // unlocked together with others; the new index is not told
@@ -459,8 +462,19 @@ final class Slot {
 
     private void sawToken(KeyState state) {
         if (state.exists()) {
-            highestSeen = Math.max(highestSeen, state.index());
+            sawToken(HolderValue.epoch(state.value()), state.index());
         }
+    }
+
+    private void sawToken(int epoch, long index) {
+        highestSeen = Math.max(highestSeen, FencingTokens.number(epoch, index));
+    }
+
+    private ElectionException epochTooLow(int seen) {
+        return new ElectionException(
+                "This process has epoch " + machine.settings.epoch() + " and does not contend for election '" + name
+                        + "', whose last leader had epoch " + seen + ". Set epoch(" + seen + ") for all processes",
+                null);
     }
 
     private boolean isHeldByOthers(@Nullable KeyState state) {

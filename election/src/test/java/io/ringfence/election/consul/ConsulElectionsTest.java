@@ -108,6 +108,10 @@ class ConsulElectionsTest {
                 .withMessageContaining("PT1M1S");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.margin(Duration.ofMillis(-1)));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.requestTimeout(Duration.ofMillis(1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.epoch(-1)).withMessageContaining("-1");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.epoch(65_536))
+                .withMessageContaining("65536");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.holder(" "));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.holder("x".repeat(201)));
     }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.NullMarked;
 final class HandDrivenConsul implements Outbox {
     static final Duration TTL = Duration.ofSeconds(10);
     static final Duration TERM = Duration.ofSeconds(8);
+    static final int EPOCH = 0;
     static final String PREFIX = "ringfence/";
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
 
@@ -39,6 +40,7 @@ final class HandDrivenConsul implements Outbox {
                     "http://127.0.0.1:8500",
                     PREFIX,
                     "me",
+                    EPOCH,
                     TTL,
                     TTL.minus(TERM),
                     Duration.ofSeconds(15),

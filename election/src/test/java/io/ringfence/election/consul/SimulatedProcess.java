@@ -45,6 +45,7 @@ final class SimulatedProcess implements Outbox {
                 "http://simulated:8500",
                 Simulation.PREFIX,
                 "simulated",
+                0,
                 ttl,
                 ttl.dividedBy(5),
                 lockDelay,

@@ -28,7 +28,7 @@ public final class TcpProxy implements AutoCloseable {
 
     private static final int REPLAY_MILLIS = 30_000;
 
-    private final InetSocketAddress target;
+    private volatile InetSocketAddress target;
     private final ProxyRules rules = new ProxyRules();
     private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger mostConnections = new AtomicInteger();
@@ -57,6 +57,11 @@ public final class TcpProxy implements AutoCloseable {
     /** Returns the proxy's address for HTTP, such as {@code http://127.0.0.1:8500}. */
     public String url() {
         return "http://127.0.0.1:" + port();
+    }
+
+    /** Leads new connections to another port of the loopback interface; existing ones go on, see {@link #cut()}. */
+    public void forwardTo(int port) {
+        target = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
     /** Passes everything on, from now and also on connections that exist, unless they lost bytes in a black hole. */
