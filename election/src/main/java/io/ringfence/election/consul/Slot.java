@@ -1,9 +1,7 @@
 package io.ringfence.election.consul;
 
-import io.ringfence.election.ElectionException;
 import io.ringfence.election.FencingToken;
 import io.ringfence.election.LossReason;
-import io.ringfence.election.TokenRegressionException;
 import io.ringfence.election.consul.ConsulAnswer.Refusal;
 import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
@@ -45,6 +43,7 @@ final class Slot {
     private final Backoff failurePause;
     private final Backoff lockDelayPause;
     private final Tickets tickets = new Tickets();
+    private final SeenTokens seenTokens;
     private final List<CompletableFuture<Void>> waitingForSettlement = new ArrayList<>();
 
     private @Nullable KeyState view;
@@ -56,7 +55,6 @@ final class Slot {
     private @Nullable Moment sentAt;
     private @Nullable Moment notBefore;
     private boolean inLockDelay;
-    private long highestSeen;
 
     private @Nullable ConsulLease lease;
     private @Nullable ConsulLease windingDown;
@@ -67,6 +65,7 @@ final class Slot {
         this.machine = machine;
         this.name = name;
         this.key = key;
+        this.seenTokens = new SeenTokens(name, machine.settings.epoch());
         this.failurePause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
         this.lockDelayPause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
     }
@@ -154,8 +153,8 @@ final class Slot {
             } else {
                 unlock(generation, seen);
             }
-        } else if (HolderValue.epoch(seen.value()) > machine.settings.epoch()) {
-            tickets.fail(() -> epochTooLow(HolderValue.epoch(seen.value())));
+        } else if (seenTokens.isOfHigherEpoch(seen)) {
+            tickets.fail(() -> seenTokens.epochTooLow(seen));
         } else if (!seen.isFree()) {
             tickets.answerNo();
         } else if (generation != null && !tickets.isEmpty()) {
@@ -176,14 +175,13 @@ final class Slot {
             machine.sessions.renewForGrant(this);
             return;
         }
-        FencingToken token = FencingTokens.of(machine.settings.epoch(), locked.index());
-        if (token.value() <= highestSeen) {
-            FencingToken seen = new FencingToken(highestSeen);
-            fail(() -> new TokenRegressionException("election '" + name + "'", token, seen));
+        FencingToken token = seenTokens.tokenOf(locked);
+        if (!seenTokens.isGreaterThanAll(token)) {
+            fail(() -> seenTokens.regression(token));
             unlock(generation, locked);
             return;
         }
-        highestSeen = token.value();
+        seenTokens.seeOwn(locked.index());
         grantable = false;
         mustSettle = false;
         ConsulLease granted = new ConsulLease(machine, this, generation, token, locked, now);
@@ -225,7 +223,7 @@ final class Slot {
             } else {
                 view = KeyState.unlocked(key, changed.index());
                 mustSettle = false;
-                sawToken(machine.settings.epoch(), changed.index());
+                seenTokens.seeOwn(changed.index());
             }
         } else if (answer instanceof ConsulAnswer.Done) {
             forgetView(); // unlocked together with others; the new index is not told
@@ -268,7 +266,7 @@ final class Slot {
                 view = read.state();
                 mustSettle = false;
                 if (!machine.sessions.isOurs(read.state())) {
-                    sawToken(read.state());
+                    seenTokens.see(read.state());
                 }
             }
         } else if (lease != null) {
@@ -318,7 +316,7 @@ final class Slot {
         } else if (view == null) {
             mustSettle |= ours;
             if (!ours) {
-                sawToken(state);
+                seenTokens.see(state);
             }
         } else if (state.index() > view.index()) {
             onNewer(state, view, ours);
@@ -333,7 +331,7 @@ final class Slot {
         view = ours || mustSettle || (known.exists() && !state.exists()) ? null : state;
         mustSettle |= ours;
         if (!ours) {
-            sawToken(state);
+            seenTokens.see(state);
         }
         if (inLockDelay) {
             inLockDelay = false; // somebody could lock it, so the delay is over
@@ -458,23 +456,6 @@ final class Slot {
         view = null;
         mustSettle = false;
         grantable = false;
-    }
-
-    private void sawToken(KeyState state) {
-        if (state.exists()) {
-            sawToken(HolderValue.epoch(state.value()), state.index());
-        }
-    }
-
-    private void sawToken(int epoch, long index) {
-        highestSeen = Math.max(highestSeen, FencingTokens.number(epoch, index));
-    }
-
-    private ElectionException epochTooLow(int seen) {
-        return new ElectionException(
-                "This process has epoch " + machine.settings.epoch() + " and does not contend for election '" + name
-                        + "', whose last leader had epoch " + seen + ". Set epoch(" + seen + ") for all processes",
-                null);
     }
 
     private boolean isHeldByOthers(@Nullable KeyState state) {
