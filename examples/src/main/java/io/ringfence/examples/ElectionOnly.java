@@ -2,9 +2,11 @@ package io.ringfence.examples;
 
 import io.ringfence.election.Election;
 import io.ringfence.election.Elections;
+import io.ringfence.election.LeaderLoop;
 import io.ringfence.election.Lease;
 import io.ringfence.election.consul.ConsulElections;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * The election alone: one process at a time does the work, with no database in sight.
@@ -35,6 +37,18 @@ public final class ElectionOnly {
                     }
                 }
             }
+        }
+    }
+
+    /** The same, with the loop left to the library: it also interrupts the work when the lease is lost. */
+    static void leadInLoop(Elections elections, CountDownLatch shutdown) throws InterruptedException {
+        try (LeaderLoop loop = elections.election("heartbeat").lead(lease -> {
+            while (lease.isHeld()) {
+                beat(lease);
+            }
+        })) {
+            System.out.println("takes part in " + loop.election());
+            shutdown.await();
         }
     }
 
