@@ -109,7 +109,8 @@ public final class ResourceFence {
      *
      * <p>The lease is asked once, before the work. The connection is for this work only, and only while it runs: it
      * refuses {@code commit}, {@code rollback} (but to a savepoint), {@code close}, {@code abort} and changes of
-     * auto-commit, isolation and read-only, and SQL text that begins or ends a transaction. Code that
+     * auto-commit, isolation and read-only, and SQL text that begins or ends a transaction. Other threads may use it while
+     * the work runs; calls of theirs that are under way when the work returns are waited for. Code that
      * {@linkplain Connection#unwrap unwraps} the driver's connection and commits there escapes the fence.
      *
      * <p>The transaction is rolled back, and the refusal thrown, if a {@link RowFence} on this connection refused a write,
@@ -183,7 +184,14 @@ public final class ResourceFence {
     FenceTable table(Connection connection) throws SQLException {
         FenceTable known = table.get();
         if (known == null) {
-            known = FenceTable.locate(connection);
+            try {
+                known = FenceTable.locate(connection);
+            } finally {
+                if (!connection.getAutoCommit()) {
+                    // the look-up must not be the first statement of what follows
+                    connection.rollback();
+                }
+            }
             table.set(known);
         }
         return known;

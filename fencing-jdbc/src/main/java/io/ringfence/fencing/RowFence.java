@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p><b>Guaranteed.</b> A row never goes back to a lower token than one it has accepted through a fence, whatever the
- * conditions of the statement are. A statement that is not understood is refused and never runs unfenced.
+ * conditions of the statement are, as long as no trigger changes the column. A statement that is not understood is refused
+ * and never runs unfenced.
  *
  * <p><b>Not guaranteed.</b> Rows that the new leader has not written yet still accept the old one; inserts are not
  * fenced; a deleted row has forgotten its token. Two writers with the same token do not exclude each other. Where that

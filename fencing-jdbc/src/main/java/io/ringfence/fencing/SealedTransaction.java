@@ -10,6 +10,8 @@ import io.ringfence.fencing.internal.Refusals;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +32,7 @@ final class SealedTransaction implements FencedTransaction {
     private final FencingToken token;
     private final Connection raw;
     private volatile @Nullable RuntimeException refusal;
+    private final ReentrantReadWriteLock calls = new ReentrantReadWriteLock();
     private volatile boolean ended;
 
     SealedTransaction(
@@ -51,12 +54,12 @@ final class SealedTransaction implements FencedTransaction {
         boolean usable = true;
         try {
             R result = work.run(TransactionConnection.of(this, raw));
-            ended = true;
+            end();
             seal();
             commit();
             return result;
         } catch (Throwable failure) {
-            ended = true;
+            end();
             if (failure instanceof SealRefusal refused) {
                 usable = Connections.rollback(raw, refused.refusal);
                 throw conclude(refused.refusal);
@@ -72,6 +75,21 @@ final class SealedTransaction implements FencedTransaction {
 
     boolean isEnded() {
         return ended;
+    }
+
+    /** Held by every call of the work, so that none is under way between the seal and the next use of the connection. */
+    Lock inUse() {
+        return calls.readLock();
+    }
+
+    /** Waits for calls from other threads. */
+    private void end() {
+        calls.writeLock().lock();
+        try {
+            ended = true;
+        } finally {
+            calls.writeLock().unlock();
+        }
     }
 
     @Override
@@ -95,6 +113,11 @@ final class SealedTransaction implements FencedTransaction {
             throw swallowed;
         }
         Optional<FenceRow> found = fence.read(raw, resource, true);
+        if (source instanceof Lease lease
+                && found.isPresent()
+                && !found.get().election().equals(lease.election())) {
+            throw otherElection(resource, found.get(), lease);
+        }
         if (found.isEmpty() || found.get().token() < token.value()) {
             Long observed = found.map(FenceRow::token).orElse(null);
             String state = observed == null ? "has no fence yet" : "is fenced at the lower token " + observed;
@@ -108,9 +131,6 @@ final class SealedTransaction implements FencedTransaction {
                     Reason.NOT_RAISED));
         }
         FenceRow row = found.get();
-        if (source instanceof Lease lease && !row.election().equals(lease.election())) {
-            throw otherElection(resource, row, lease);
-        }
         if (row.token() > token.value()) {
             throw new SealRefusal(
                     superseded("The transaction with token " + token + " was rolled back", resource, token, row));

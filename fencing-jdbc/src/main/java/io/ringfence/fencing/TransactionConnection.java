@@ -6,7 +6,10 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
+import java.sql.Blob;
 import java.sql.CallableStatement;
+import java.sql.Clob;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -58,11 +61,28 @@ final class TransactionConnection implements InvocationHandler {
         if (name.equals("isWrapperFor") && ours) {
             return true;
         }
+        // a cancel is for a call that is under way, and must not wait for it
+        if (name.equals("cancel")) {
+            return whileOpen(proxy, method, given);
+        }
+        transaction.inUse().lock();
+        try {
+            return whileOpen(proxy, method, given);
+        } finally {
+            transaction.inUse().unlock();
+        }
+    }
+
+    private @Nullable Object whileOpen(Object proxy, Method method, @Nullable Object[] given) throws Throwable {
+        String name = method.getName();
         if (transaction.isEnded()) {
             return afterTheEnd(name);
         }
-        if (name.equals("unwrap") && ours) {
+        if (name.equals("unwrap") && given[0] == FencedTransaction.class) {
             return transaction;
+        }
+        if (name.equals("unwrap") && given[0] instanceof Class<?> type) {
+            return type.isInstance(proxy) ? proxy : pass(method, given);
         }
         if (target instanceof Connection) {
             refuse(name, given.length);
@@ -84,7 +104,7 @@ final class TransactionConnection implements InvocationHandler {
         return switch (name) {
             case "equals" -> proxy == given[0];
             case "hashCode" -> System.identityHashCode(proxy);
-            default -> "fenced " + target;
+            default -> target instanceof Array ? target.toString() : "fenced " + target; // drivers bind arrays as text
         };
     }
 
@@ -120,6 +140,12 @@ final class TransactionConnection implements InvocationHandler {
             return proxy(Statement.class, child(proxy, result));
         } else if (result instanceof ResultSet) {
             return proxy(ResultSet.class, child(proxy, result));
+        } else if (result instanceof Array) {
+            return proxy(Array.class, child(proxy, result));
+        } else if (result instanceof Blob) {
+            return proxy(Blob.class, child(proxy, result));
+        } else if (result instanceof Clob) {
+            return proxy(Clob.class, child(proxy, result));
         } else if (result instanceof DatabaseMetaData) {
             return proxy(DatabaseMetaData.class, child(proxy, result));
         }

@@ -95,7 +95,7 @@ final class Conjuncts {
     boolean endIn(String column, String operator) {
         List<SqlToken> last = parts.get(parts.size() - 1);
         return last.size() > 2
-                && last.get(0).kind() == Kind.NAME
+                && last.get(0).isName()
                 && last.get(0).text().equals(column)
                 && last.get(1).isSymbol(operator)
                 && isValue(last.subList(2, last.size()));

@@ -3,9 +3,15 @@ package io.ringfence.fencing.internal;
 import io.ringfence.fencing.FencingException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Refuses databases that are not PostgreSQL, also those that only speak its protocol. */
 public final class Postgres {
+    /** Also keeps out Redshift, Greenplum, Materialize and QuestDB, which claim to be older ones. */
+    private static final int OLDEST = 14;
+
+    private static final Pattern VERSION = Pattern.compile("PostgreSQL (\\d{1,4})");
 
     private Postgres() {}
 
@@ -30,7 +36,8 @@ public final class Postgres {
      * @throws FencingException if it is not PostgreSQL's
      */
     public static void requireVersion(String version) {
-        if (!version.startsWith("PostgreSQL ") || version.contains("-YB-")) {
+        Matcher server = VERSION.matcher(version);
+        if (!server.lookingAt() || Integer.parseInt(server.group(1)) < OLDEST || version.contains("-YB-")) {
             throw unsupported(version);
         }
     }

@@ -43,6 +43,13 @@ final class SqlLexer {
         return lexer.tokens;
     }
 
+    /** Returns where the first token starts, behind blanks and comments. */
+    static int startOfText(String sql) {
+        SqlLexer lexer = new SqlLexer(sql);
+        lexer.skipBlanks();
+        return lexer.at;
+    }
+
     /** Moves to the next token; false at the end. */
     private boolean skipBlanks() {
         while (at < sql.length()) {

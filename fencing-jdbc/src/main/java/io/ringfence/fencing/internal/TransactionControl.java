@@ -39,11 +39,25 @@ public final class TransactionControl {
 
     /** Reads no more than needed, so that one statement is never refused for what comes later in it. */
     private static List<SqlToken> start(String sql) {
-        if (sql.strip().startsWith("{")) {
+        int escape = SqlLexer.startOfText(sql);
+        if (escape < sql.length() && sql.charAt(escape) == '{') {
+            requireCall(sql.substring(escape + 1));
             return List.of();
         }
         List<SqlToken> first = SqlLexer.first(sql, 1);
         return first.isEmpty() || !CONTROL.contains(first.get(0).text()) ? List.of() : SqlLexer.first(sql, 3);
+    }
+
+    /** The driver takes the brackets of {fn ..} and {oj ..} away, and sends whatever is in them. */
+    private static void requireCall(String escaped) {
+        List<SqlToken> first = SqlLexer.first(escaped, 1);
+        boolean call =
+                !first.isEmpty() && (first.get(0).isWord("call") || first.get(0).kind() == SqlToken.Kind.PARAMETER);
+        if (!call) {
+            throw new IllegalStateException("In ResourceFence.inTransaction, which commits after the work returns and"
+                    + " rolls back if it throws, {call ..} and {? = call ..} are the only JDBC escapes that a text may"
+                    + " begin with: {" + escaped);
+        }
     }
 
     private static List<SqlToken> split(String sql) {

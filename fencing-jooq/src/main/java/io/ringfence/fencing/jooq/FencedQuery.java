@@ -16,6 +16,8 @@ import org.jooq.FieldOrRowOrSelect;
 import org.jooq.Query;
 import org.jooq.Record3;
 import org.jooq.Table;
+import org.jooq.conf.ExecuteWithoutWhere;
+import org.jooq.conf.Settings;
 import org.jooq.impl.DSL;
 import org.jooq.impl.QOM;
 import org.jooq.impl.SQLDataType;
@@ -66,7 +68,22 @@ final class FencedQuery implements RowWrite {
                     + " ORDER BY, LIMIT and RETURNING, or run it in ResourceFence.inTransaction, which fences whatever a"
                     + " transaction does");
         }
-        return new FencedQuery(configuration, query, column, keys);
+        FencedQuery fenced = new FencedQuery(configuration, query, column, keys);
+        fenced.requireWhere();
+        return fenced;
+    }
+
+    /** The fence adds a WHERE, which would hide from jOOQ that the query has none. */
+    private void requireWhere() {
+        Settings settings = configuration.settings();
+        ExecuteWithoutWhere without = query instanceof QOM.Update<?>
+                ? settings.getExecuteUpdateWithoutWhere()
+                : settings.getExecuteDeleteWithoutWhere();
+        Condition condition = condition();
+        if (without == ExecuteWithoutWhere.THROW && (condition == null || condition.equals(DSL.noCondition()))) {
+            throw new NotFenceableException("jOOQ's settings refuse a query without WHERE, and this one has none: "
+                    + query + "\nName the row in its WHERE");
+        }
     }
 
     @Override

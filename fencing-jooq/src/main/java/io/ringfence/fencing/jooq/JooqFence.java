@@ -76,6 +76,8 @@ public final class JooqFence {
      *
      * <p>It runs on one connection of the query's {@link Configuration}, in whatever transaction that is in, and leaves
      * the transaction alone. After any exception but {@link io.ringfence.fencing.NoMatchingRowException} roll it back.
+     * A {@code queryTimeout} of the query itself is not kept: set one for all queries with
+     * {@link org.jooq.conf.Settings#withQueryTimeout}.
      *
      * @param source the lease, or a bare token; asked before any SQL is sent
      * @param query an UPDATE or DELETE of one table, without {@code WITH}, {@code FROM}, {@code USING}, {@code ORDER BY},

@@ -52,7 +52,8 @@ record KeyCondition(Condition condition, String text) {
     }
 
     private static boolean compares(QOM.Eq<?> comparison, String key) {
-        return isColumn(comparison.$arg1(), key) && comparison.$arg2() instanceof Param;
+        return (isColumn(comparison.$arg1(), key) && comparison.$arg2() instanceof Param)
+                || (comparison.$arg1() instanceof Param && isColumn(comparison.$arg2(), key));
     }
 
     private static boolean isColumn(Field<?> field, String key) {
@@ -60,7 +61,9 @@ record KeyCondition(Condition condition, String text) {
     }
 
     private static String text(QOM.Eq<?> comparison) {
-        Object value = comparison.$arg2() instanceof Param<?> parameter ? parameter.getValue() : null;
-        return comparison.$arg1().getName() + " = " + value;
+        boolean reversed = comparison.$arg1() instanceof Param;
+        Field<?> column = reversed ? comparison.$arg2() : comparison.$arg1();
+        Field<?> other = reversed ? comparison.$arg1() : comparison.$arg2();
+        return column.getName() + " = " + (other instanceof Param<?> parameter ? parameter.getValue() : null);
     }
 }
