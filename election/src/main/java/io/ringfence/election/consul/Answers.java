@@ -10,7 +10,7 @@ final class Answers {
     /** Waits for an answer as long as a request may wait for its turn and be under way. */
     static ConsulAnswer await(CompletableFuture<ConsulAnswer> answer, Settings settings) {
         boolean interruptedBefore = Thread.currentThread().isInterrupted();
-        if (Waiting.quietly(answer, settings.requestTimeout().multipliedBy(2))) {
+        if (Waiting.quietly(answer, settings.requestLimit().multipliedBy(2))) {
             return answer.join();
         }
         answer.cancel(false); // whoever has not sent the request yet need not

@@ -9,11 +9,13 @@ import io.ringfence.election.internal.NamedThreads;
 import io.ringfence.election.internal.Waiting;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -22,6 +24,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,12 +61,20 @@ public final class ConsulElections implements Elections {
     /**
      * Starts a configuration.
      *
-     * @param address the HTTP address of a Consul agent, preferably the local one, as {@code http://127.0.0.1:8500}
-     * @return a builder with that address and defaults for all else
-     * @throws IllegalArgumentException if it is not of the form {@code http://host:port}
+     * <p>With several addresses one agent is used until it does not answer, refuses the connection or answers with an error
+     * of its own (5xx, 429); then the next one is asked at once, and used from there on. Without more failures nothing
+     * goes back to a former one. All addresses together share the time that one has, see {@link Builder#requestTimeout}. A process that
+     * waits for its turn at an agent that falls silent, with its connections open, hears of a change up to 19 seconds late.
+     *
+     * @param address the HTTP address of a Consul agent, preferably the local one, as {@code http://127.0.0.1:8500}; or
+     *     its HTTPS address, as {@code https://127.0.0.1:8501}, see {@link Builder#sslContext}
+     * @param more other agents of the same datacenter, in the order to try them
+     * @return a builder with these addresses and defaults for all else
+     * @throws IllegalArgumentException if one is not of the form {@code http://host:port} or {@code https://host:port}, if
+     *     one is there twice, or if some are http and others https: a failure must not end in plain text
      */
-    public static Builder builder(String address) {
-        return new Builder(address);
+    public static Builder builder(String address, String... more) {
+        return new Builder(address, more);
     }
 
     @Override
@@ -86,7 +97,7 @@ public final class ConsulElections implements Elections {
                 loops.stop();
                 CompletableFuture<Void> unlocked = machine.shutDown();
                 Waiting.stubbornly(unlocked, settings.closeLimit());
-                Waiting.stubbornly(machine.destroySessions(), settings.requestTimeout());
+                Waiting.stubbornly(machine.destroySessions(), settings.requestLimit());
                 driver.stop();
             }
         } finally {
@@ -94,7 +105,7 @@ public final class ConsulElections implements Elections {
         }
     }
 
-    /** Returns the address and the key prefix; nothing secret. */
+    /** Returns the addresses and the key prefix; nothing secret. */
     @Override
     public String toString() {
         return "ConsulElections[" + settings.address() + ", " + settings.keyPrefix() + "]";
@@ -119,25 +130,42 @@ public final class ConsulElections implements Elections {
         /** What all keys begin with, unless {@linkplain #keyPrefix set}. */
         public static final String DEFAULT_KEY_PREFIX = "ringfence/";
 
+        private static final Set<String> SCHEMES = Set.of("http", "https");
+        private static final Pattern DATACENTER = Pattern.compile("[a-z0-9_-]{1,64}");
         private static final Duration LONGEST_TTL = Duration.ofHours(24);
         private static final Duration LONGEST_LOCK_DELAY = Duration.ofSeconds(60);
         private static final Duration LONGEST_DEFAULT_REQUEST = Duration.ofSeconds(5);
         private static final Duration WATCH_WAIT = Duration.ofSeconds(10);
 
-        private final URI address;
+        private final List<URI> addresses;
         private Duration sessionTtl = DEFAULT_SESSION_TTL;
         private Duration lockDelay = DEFAULT_LOCK_DELAY;
         private @Nullable Duration margin;
         private @Nullable Duration requestTimeout;
+        private @Nullable String datacenter;
         private String keyPrefix = DEFAULT_KEY_PREFIX;
+        private @Nullable SSLContext sslContext;
         private Supplier<? extends @Nullable String> aclToken = () -> null;
         private String holder = defaultHolder();
         private final List<ElectionListener> listeners = new ArrayList<>();
         private int epoch;
         private ThreadFactory threadFactory = Executors.defaultThreadFactory();
 
-        private Builder(String address) {
-            this.address = parse(Objects.requireNonNull(address, "address"));
+        private Builder(String address, String... more) {
+            List<URI> all = new ArrayList<>();
+            all.add(parse(Objects.requireNonNull(address, "address")));
+            for (String other : more) {
+                URI parsed = parse(Objects.requireNonNull(other, "more"));
+                if (all.contains(parsed)) {
+                    throw new IllegalArgumentException("The address " + other + " is there twice");
+                }
+                if (isTls(parsed) != isTls(all.get(0))) {
+                    throw new IllegalArgumentException(
+                            "Addresses are all https or all http, but there are " + address + " and " + other);
+                }
+                all.add(parsed);
+            }
+            this.addresses = List.copyOf(all);
         }
 
         /**
@@ -183,15 +211,35 @@ public final class ConsulElections implements Elections {
         }
 
         /**
-         * Sets how long one request may take. By default as long as lets two renewals fit into what is left of a term when
-         * the first one is due, at most 5 seconds.
+         * Sets how long one request may take at one address. By default as long as lets two renewals fit into what is left
+         * of a term when the first one is due, each tried at all addresses, at most 5 seconds.
          *
-         * @param timeout the most that one request may take
+         * @param timeout the most that one request may take at one address
          * @return this builder
          * @throws IllegalArgumentException if it is less than 10 milliseconds
          */
         public Builder requestTimeout(Duration timeout) {
             this.requestTimeout = inRange("requestTimeout", timeout, Duration.ofMillis(10), LONGEST_TTL);
+            return this;
+        }
+
+        /**
+         * Sets the datacenter whose Consul servers hold the elections: the agent's own by default. Every request then asks
+         * for it, and the agent passes it on. Each datacenter counts its indexes for itself, so tokens of two have no
+         * order: all processes, and all that one resource ever sees, take the same. An unknown one is told at the first
+         * use, as an {@link io.ringfence.election.ElectionException} that names it.
+         *
+         * @param datacenter its name, 1 to 64 of {@code [a-z0-9_-]}
+         * @return this builder
+         * @throws IllegalArgumentException if it has another shape
+         */
+        public Builder datacenter(String datacenter) {
+            if (!DATACENTER
+                    .matcher(Objects.requireNonNull(datacenter, "datacenter"))
+                    .matches()) {
+                throw new IllegalArgumentException("A datacenter is 1 to 64 of [a-z0-9_-]: not '" + datacenter + "'");
+            }
+            this.datacenter = datacenter;
             return this;
         }
 
@@ -222,6 +270,20 @@ public final class ConsulElections implements Elections {
          */
         public Builder aclToken(Supplier<? extends @Nullable String> token) {
             this.aclToken = Objects.requireNonNull(token, "token");
+            return this;
+        }
+
+        /**
+         * Sets what {@code https} addresses are trusted by, and which client certificate they are shown: by default the
+         * JVM's {@linkplain SSLContext#getDefault() default context}, which knows the system properties
+         * {@code javax.net.ssl.trustStore} and {@code javax.net.ssl.keyStore}. The host of an address must be a name, or an
+         * IP address, of the agent's certificate. A certificate that is not trusted is told at the first use.
+         *
+         * @param context trusts the CA of the agents and has, if they want one, a client certificate with its key
+         * @return this builder
+         */
+        public Builder sslContext(SSLContext context) {
+            this.sslContext = Objects.requireNonNull(context, "context");
             return this;
         }
 
@@ -289,12 +351,13 @@ public final class ConsulElections implements Elections {
          *
          * @return the elections
          * @throws IllegalArgumentException if two values do not fit together; the message names both
+         * @throws IllegalStateException if the JVM's default TLS context is needed and cannot be made
          */
         public ConsulElections build() {
             Settings settings = settings();
             ConsulElections elections = new ConsulElections(
                     settings,
-                    new HttpConsulGateway(address, settings, aclToken),
+                    new HttpConsulGateway(addresses, settings, aclToken, tls()),
                     new NamedThreads(threadFactory),
                     listeners);
             if (lockDelay.compareTo(settings.term()) < 0) {
@@ -304,6 +367,29 @@ public final class ConsulElections implements Elections {
             return elections;
         }
 
+        private @Nullable SSLContext tls() {
+            if (!isTls(addresses.get(0))) {
+                if (sslContext != null) {
+                    throw new IllegalArgumentException(
+                            "sslContext(..) is set, but the address " + addresses.get(0) + " is not https");
+                }
+                return null;
+            }
+            try {
+                return sslContext == null ? SSLContext.getDefault() : sslContext;
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException("The JVM has no default TLS context: set sslContext(..)", e);
+            }
+        }
+
+        private static boolean isTls(URI address) {
+            return scheme(address).equals("https");
+        }
+
+        private static String scheme(URI address) {
+            return address.getScheme() == null ? "" : address.getScheme().toLowerCase(Locale.ROOT);
+        }
+
         private Settings settings() {
             Duration safety = margin == null ? sessionTtl.dividedBy(5) : margin;
             if (safety.compareTo(sessionTtl) >= 0) {
@@ -311,19 +397,24 @@ public final class ConsulElections implements Elections {
                         + " with a sessionTtl of " + sessionTtl);
             }
             Duration forTwo = sessionTtl.minus(safety).minus(sessionTtl.dividedBy(3));
+            int requests = 2 * addresses.size();
             Duration request = requestTimeout;
             if (request == null) {
-                request = forTwo.dividedBy(2);
+                request = forTwo.dividedBy(requests);
                 request = request.compareTo(LONGEST_DEFAULT_REQUEST) > 0 ? LONGEST_DEFAULT_REQUEST : request;
             }
-            if (request.multipliedBy(2).compareTo(forTwo) > 0 || request.toMillis() < 1) {
+            if (request.multipliedBy(requests).compareTo(forTwo) > 0 || request.toMillis() < 1) {
                 throw new IllegalArgumentException("Two renewals of requestTimeout " + request
+                        + (addresses.size() == 1 ? "" : " at each of " + addresses.size() + " addresses")
                         + " do not fit before the deadline: after a third of sessionTtl " + sessionTtl
                         + " and with margin "
                         + safety + ", " + forTwo + " are left");
             }
             return new Settings(
-                    "http://" + address.getAuthority(),
+                    addresses.stream()
+                            .map(address -> scheme(address) + "://" + address.getAuthority())
+                            .toList(),
+                    datacenter,
                     keyPrefix,
                     holder,
                     epoch,
@@ -344,7 +435,7 @@ public final class ConsulElections implements Elections {
             if (uri.getUserInfo() != null) {
                 throw badAddress("it must not contain a user or password; an ACL token goes to aclToken(..)");
             }
-            if (!"http".equals(uri.getScheme() == null ? "" : uri.getScheme().toLowerCase(Locale.ROOT))
+            if (!SCHEMES.contains(scheme(uri))
                     || uri.getHost() == null
                     || uri.getPort() < 1
                     || uri.getPort() > 65535
@@ -358,7 +449,8 @@ public final class ConsulElections implements Elections {
 
         private static IllegalArgumentException badAddress(String why) {
             return new IllegalArgumentException(
-                    "The address of a Consul agent looks like http://127.0.0.1:8500, but " + why);
+                    "The address of a Consul agent looks like http://127.0.0.1:8500 or https://127.0.0.1:8501, but "
+                            + why);
         }
 
         private static Duration inRange(String option, Duration value, Duration least, Duration most) {

@@ -145,6 +145,12 @@ final class ConsulJson {
         if (status == 409) {
             return new ConsulAnswer.Refused(refusal(content), from + " refused a transaction: " + brief(content));
         }
+        if (content.contains("No path to datacenter")) {
+            return new ConsulAnswer.Failed(
+                    from + " knows no datacenter '" + settings.datacenter() + "' or cannot reach it: " + brief(content)
+                            + ". Check datacenter(..), and that the datacenters are joined",
+                    null);
+        }
         String message = from + " answered " + status + ": " + brief(content);
         if (status == 429 || status >= 500) {
             return new ConsulAnswer.Failed(message, null);

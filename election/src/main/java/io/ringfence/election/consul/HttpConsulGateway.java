@@ -1,131 +1,102 @@
 package io.ringfence.election.consul;
 
-import com.ecwid.consul.SingleUrlParameters;
-import com.ecwid.consul.UrlParameters;
-import com.ecwid.consul.transport.HttpResponse;
-import com.ecwid.consul.transport.TransportException;
-import com.ecwid.consul.v1.ConsulRawClient;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consul's HTTP API through consul-api's raw client, which lets us write each body ourselves: the typed one sends a lock
- * delay of zero, binds sessions to the node's health, and puts ACL tokens into URLs.
+ * Consul by HTTP through one agent of several: the one that answered last, and after a failure the next, at once.
  *
- * <p>Three HTTP clients share nothing, so that neither a watch nor a slow request can hold up a renewal.
+ * <p>Every request may be repeated at another agent, although the first one may have carried it out, or may yet: a lock or
+ * unlock is guarded by the key's index, so its second copy is refused, and the refusal is settled by a read; renewing,
+ * destroying and reading twice is the same as once; and a session that nobody knows of holds no key and expires.
+ *
+ * <p>Three HTTP clients share nothing, so that neither a watch nor a slow request can hold up a renewal. Each keeps its
+ * number of connections whatever the number of addresses.
  */
 final class HttpConsulGateway implements ConsulGateway {
     /** Consul may answer a watch up to a sixteenth of its wait late, and holds any read for 7 s while it has no leader. */
     private static final Duration LATE_WATCH = Duration.ofSeconds(8);
 
-    private final Settings settings;
-    private final String holderValue;
+    private final List<ConsulAgent> agents;
+    private final AtomicInteger preferred = new AtomicInteger();
     private final HttpConnections renewing;
     private final HttpConnections watching;
     private final HttpConnections control;
 
-    HttpConsulGateway(URI address, Settings settings, Supplier<? extends @Nullable String> aclToken) {
-        this.settings = settings;
-        this.holderValue = HolderValue.of(settings.holder(), settings.epoch());
+    HttpConsulGateway(
+            List<URI> addresses,
+            Settings settings,
+            Supplier<? extends @Nullable String> aclToken,
+            @Nullable SSLContext tls) {
         Duration watchTimeout =
                 settings.watchWait().multipliedBy(17).dividedBy(16).plus(LATE_WATCH);
-        this.renewing = new HttpConnections(address, 1, settings.requestTimeout(), aclToken);
-        this.watching = new HttpConnections(address, 1, watchTimeout, aclToken);
-        this.control = new HttpConnections(address, 2, settings.requestTimeout(), aclToken);
+        this.renewing = new HttpConnections(1, settings.requestTimeout(), aclToken, tls);
+        this.watching = new HttpConnections(1, watchTimeout, aclToken, tls);
+        this.control = new HttpConnections(2, settings.requestTimeout(), aclToken, tls);
+        List<ConsulAgent> all = new ArrayList<>();
+        for (int i = 0; i < addresses.size(); i++) {
+            URI address = addresses.get(i);
+            all.add(new ConsulAgent(
+                    settings.at(settings.addresses().get(i)),
+                    renewing.client(address),
+                    watching.client(address),
+                    control.client(address)));
+        }
+        this.agents = List.copyOf(all);
     }
 
     @Override
     public ConsulAnswer send(ConsulRequest request) {
-        try {
-            if (request instanceof ConsulRequest.CreateSession) {
-                return ConsulJson.sessionCreated(
-                        settings, put(control, "/v1/session/create", ConsulJson.newSession(settings)));
-            } else if (request instanceof ConsulRequest.RenewSession renew) {
-                return renewed(put(renewing, "/v1/session/renew/" + renew.session(), ""));
-            } else if (request instanceof ConsulRequest.DestroySession destroy) {
-                HttpResponse response = put(control, "/v1/session/destroy/" + destroy.session(), "");
-                return response.getStatusCode() == 200 ? new ConsulAnswer.Done() : unusable(response);
-            } else if (request instanceof ConsulRequest.Lock lock) {
-                String body = ConsulJson.lock(lock.guard(), lock.session(), holderValue);
-                return ConsulJson.keyChanged(settings, txn(body), lock.session());
-            } else if (request instanceof ConsulRequest.Unlock unlock) {
-                String body = ConsulJson.unlock(List.of(unlock.guard()), unlock.session(), holderValue);
-                return ConsulJson.keyChanged(settings, txn(body), null);
-            } else if (request instanceof ConsulRequest.UnlockAll unlockAll) {
-                String body = ConsulJson.unlock(unlockAll.guards(), unlockAll.session(), holderValue);
-                HttpResponse response = txn(body);
-                return response.getStatusCode() == 200 ? new ConsulAnswer.Done() : unusable(response);
-            } else if (request instanceof ConsulRequest.Read read) {
-                return ConsulJson.keyRead(settings, read.key(), get(control, read.key(), flag("consistent")));
-            } else {
-                return watched((ConsulRequest.Watch) request);
+        List<ConsulAnswer.Failed> failures = new ArrayList<>();
+        int first = preferred.get();
+        for (int i = 0; i < agents.size(); i++) {
+            int asked = (first + i) % agents.size();
+            // Another agent need not know the index of a watch yet: there it starts over.
+            boolean startOver = i > 0 && request instanceof ConsulRequest.Watch;
+            ConsulAnswer answer = ask(agents.get(asked), startOver ? new ConsulRequest.Watch(0) : request);
+            if (!(answer instanceof ConsulAnswer.Failed failed)) {
+                return answer;
             }
-        } catch (TransportException e) {
-            return new ConsulAnswer.Failed(
-                    "Cannot reach Consul at " + settings.address() + ": " + rootMessage(e)
-                            + ". Check that the address is right and that an agent runs there",
-                    e);
+            failures.add(failed);
+            leave(asked);
+        }
+        return failures.size() == 1 ? failures.get(0) : together(failures);
+    }
+
+    private static ConsulAnswer ask(ConsulAgent agent, ConsulRequest request) {
+        try {
+            return agent.send(request);
         } catch (RuntimeException e) {
-            return new ConsulAnswer.Failed(
-                    "A request to Consul at " + settings.address() + " failed: " + rootMessage(e)
-                            + ". Either it is no Consul agent, or the supplier of the ACL token throws",
-                    e);
+            return HttpFailure.of(agent.settings().address(), e);
         }
     }
 
-    private ConsulAnswer watched(ConsulRequest.Watch watch) {
-        List<UrlParameters> parameters = new ArrayList<>();
-        parameters.add(flag("recurse"));
-        if (watch.index() > 0) {
-            parameters.add(new SingleUrlParameters("index", Long.toString(watch.index())));
-            parameters.add(new SingleUrlParameters("wait", settings.watchWait().toMillis() + "ms"));
-        } else {
-            parameters.add(flag("consistent"));
+    private void leave(int failed) {
+        if (agents.size() > 1 && preferred.compareAndSet(failed, (failed + 1) % agents.size())) {
+            renewing.closeIdle();
+            watching.closeIdle();
+            control.closeIdle();
         }
-        UrlParameters[] all = parameters.toArray(UrlParameters[]::new);
-        return ConsulJson.keyList(settings, get(watching, settings.keyPrefix(), all));
     }
 
-    private ConsulAnswer renewed(HttpResponse response) {
-        return switch (response.getStatusCode()) {
-            case 200 -> new ConsulAnswer.Done();
-            case 404 -> new ConsulAnswer.SessionGone();
-            default -> unusable(response);
-        };
-    }
-
-    private ConsulAnswer unusable(HttpResponse response) {
-        return ConsulJson.unusable(settings, response);
-    }
-
-    private HttpResponse txn(String body) {
-        return put(control, "/v1/txn", body);
-    }
-
-    private static HttpResponse put(HttpConnections connections, String path, String body) {
-        ConsulRawClient client = connections.client();
-        return client.makePutRequest(path, body);
-    }
-
-    private static HttpResponse get(HttpConnections connections, String key, UrlParameters... parameters) {
-        return connections.client().makeGetRequest("/v1/kv/" + key, parameters);
-    }
-
-    private static UrlParameters flag(String name) {
-        return new SingleUrlParameters(name);
-    }
-
-    private static String rootMessage(Throwable thrown) {
-        Throwable root = thrown;
-        while (root.getCause() != null) {
-            root = root.getCause();
+    private static ConsulAnswer together(List<ConsulAnswer.Failed> failures) {
+        Throwable cause = null;
+        for (ConsulAnswer.Failed failed : failures) {
+            if (cause == null) {
+                cause = failed.cause();
+            } else if (failed.cause() != null) {
+                cause.addSuppressed(failed.cause());
+            }
         }
-        String message = root.getMessage();
-        return root.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+        String messages = failures.stream().map(ConsulAnswer.Failed::message).collect(Collectors.joining("; "));
+        return new ConsulAnswer.Failed("No address of Consul gave a usable answer: " + messages, cause);
     }
 
     @Override

@@ -1,10 +1,13 @@
 package io.ringfence.election.consul;
 
 import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The checked configuration of one {@link ConsulElections}. */
 record Settings(
-        String address,
+        List<String> addresses,
+        @Nullable String datacenter,
         String keyPrefix,
         String holder,
         int epoch,
@@ -16,6 +19,31 @@ record Settings(
 
     /** How much later than the wait a healthy watch may answer. */
     private static final Duration WATCH_GRACE = Duration.ofSeconds(5);
+
+    /** Where Consul is, for messages. */
+    String address() {
+        return String.join(", ", addresses);
+    }
+
+    /** The same for an agent alone, so that messages name the one that answered. */
+    Settings at(String address) {
+        return new Settings(
+                List.of(address),
+                datacenter,
+                keyPrefix,
+                holder,
+                epoch,
+                sessionTtl,
+                margin,
+                lockDelay,
+                requestTimeout,
+                watchWait);
+    }
+
+    /** How long a request may take that no agent answers. */
+    Duration requestLimit() {
+        return requestTimeout.multipliedBy(addresses.size());
+    }
 
     /** How long a session counts after a renewal was sent. */
     Duration term() {
@@ -38,7 +66,7 @@ record Settings(
 
     /** How long a caller waits for a release; it goes on in the background after that. */
     Duration closeLimit() {
-        return requestTimeout.multipliedBy(2);
+        return requestLimit().multipliedBy(2);
     }
 
     /** The least that must be left of a term when a lease is granted. */

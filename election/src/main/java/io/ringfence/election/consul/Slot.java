@@ -251,6 +251,7 @@ final class Slot {
         }
         lockDelayPause.reset();
         view = null;
+        mustSettle = true; // a first copy of this request may have locked the key, and this refusal be the second's
         if (refusal == Refusal.INVALID_SESSION) {
             machine.sessions.renewNow();
             pauseUntil(machine.now().plus(failurePause.next()));

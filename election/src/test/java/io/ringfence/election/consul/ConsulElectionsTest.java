@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ringfence.election.Election;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,12 +46,23 @@ class ConsulElectionsTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"", " ", "DC1", "dc 1", "dc1\n", "dc1&x=y", "dc.1", "dé"})
+    void refusesADatacenterOfAnotherShape(String datacenter) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS).datacenter(datacenter))
+                .withMessageContaining("'" + datacenter + "'");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS).datacenter("d".repeat(65)));
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "127.0.0.1:8500",
                 "localhost",
                 "http://127.0.0.1",
-                "https://127.0.0.1:8501",
+                "https://127.0.0.1",
+                "https://127.0.0.1:8501/v1",
                 "http://127.0.0.1:8500/v1",
                 "http://127.0.0.1:8500?x",
                 "http://127.0.0.1:99999",
@@ -92,6 +104,60 @@ class ConsulElectionsTest {
                         .build())
                 .withMessageContaining("PT3S")
                 .withMessageContaining("PT10S");
+    }
+
+    @Test
+    void countsAllAddresses_whenTwoRenewalsMustFit() {
+        String[] more = {"http://127.0.0.2:8500", "http://127.0.0.3:8500"};
+        Duration timeout = Duration.ofSeconds(1);
+        ConsulElections.builder(ADDRESS, more[0])
+                .requestTimeout(timeout)
+                .build()
+                .close();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS, more)
+                        .requestTimeout(timeout)
+                        .build())
+                .withMessageContainingAll("PT1S", "3 addresses", "PT10S");
+        ConsulElections.builder(ADDRESS, more).build().close();
+    }
+
+    @Test
+    void refusesAnAddressThatIsThereTwice_orOfAnotherForm() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS, ADDRESS))
+                .withMessageContaining("twice");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS, "ftp://127.0.0.1:1"))
+                .withMessageContaining("ftp://127.0.0.1:1");
+    }
+
+    @Test
+    void refusesAMixOfHttpAndHttps_andATlsContextForHttp() throws Exception {
+        String https = "https://127.0.0.1:8501";
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(https, ADDRESS))
+                .withMessageContainingAll(https, ADDRESS);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulElections.builder(ADDRESS, https))
+                .withMessageContainingAll(https, ADDRESS);
+        SSLContext context = SSLContext.getDefault();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        ConsulElections.builder(ADDRESS).sslContext(context).build())
+                .withMessageContainingAll("sslContext", ADDRESS);
+        try (ConsulElections elections =
+                ConsulElections.builder("HTTPS://127.0.0.1:8501").build()) {
+            assertThat(elections.toString()).contains(https);
+        }
+    }
+
+    @Test
+    void printsAllAddresses() {
+        try (ConsulElections elections =
+                ConsulElections.builder(ADDRESS, "http://127.0.0.2:8500").build()) {
+            assertThat(elections.toString()).contains(ADDRESS, "http://127.0.0.2:8500");
+        }
     }
 
     @Test

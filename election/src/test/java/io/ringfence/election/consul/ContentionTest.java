@@ -56,6 +56,15 @@ class ContentionTest {
     }
 
     @Test
+    void unlocksAKeyThatAFirstCopyOfTheLockTook_whenTheSecondIsRefused_andNobodyWaitsAnyMore() {
+        Ticket ticket = free();
+        assertThat(consul.machine.cancel(ticket)).isEmpty();
+        consul.answer(Lock.class, refused(Refusal.GUARD));
+        consul.readSays(KeyState.heldBy("s1", KEY, 6));
+        assertThat(consul.open(Unlock.class).guard().index()).isEqualTo(6);
+    }
+
+    @Test
     void settlesALostLockAnswer_byReading_andKeepsTheLostGrant() {
         Ticket ticket = free();
         consul.answer(Lock.class, failed());

@@ -37,7 +37,8 @@ final class HandDrivenConsul implements Outbox {
 
     final ElectionMachine machine = new ElectionMachine(
             new Settings(
-                    "http://127.0.0.1:8500",
+                    List.of("http://127.0.0.1:8500"),
+                    null,
                     PREFIX,
                     "me",
                     EPOCH,

@@ -42,7 +42,8 @@ final class SimulatedProcess implements Outbox {
         this.world = world;
         this.random = random;
         Settings settings = new Settings(
-                "http://simulated:8500",
+                List.of("http://simulated:8500"),
+                null,
                 Simulation.PREFIX,
                 "simulated",
                 0,

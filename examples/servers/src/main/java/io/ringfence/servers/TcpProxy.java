@@ -32,6 +32,7 @@ public final class TcpProxy implements AutoCloseable {
     private final ProxyRules rules = new ProxyRules();
     private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger mostConnections = new AtomicInteger();
+    private final AtomicInteger acceptedConnections = new AtomicInteger();
     private final ProxyListener listener = new ProxyListener(this::accept);
 
     private TcpProxy(InetSocketAddress target) {
@@ -136,6 +137,11 @@ public final class TcpProxy implements AutoCloseable {
         return mostConnections.get();
     }
 
+    /** Returns how many clients have connected since the proxy was started. */
+    public int acceptedConnections() {
+        return acceptedConnections.get();
+    }
+
     /**
      * Sends a recorded request again, straight to the server on a connection of its own: a copy that the network kept.
      *
@@ -171,6 +177,7 @@ public final class TcpProxy implements AutoCloseable {
     private void accept(Socket client) {
         ProxiedConnection connection = new ProxiedConnection(client, target, rules, connections::remove);
         connections.add(connection);
+        acceptedConnections.incrementAndGet();
         mostConnections.accumulateAndGet(connections.size(), Math::max);
         connection.start();
     }

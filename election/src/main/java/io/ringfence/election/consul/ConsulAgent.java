@@ -1,0 +1,93 @@
+package io.ringfence.election.consul;
+
+import com.ecwid.consul.SingleUrlParameters;
+import com.ecwid.consul.UrlParameters;
+import com.ecwid.consul.transport.HttpResponse;
+import com.ecwid.consul.v1.ConsulRawClient;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One agent's HTTP API through consul-api's raw client, which lets us write each body ourselves: the typed one sends a lock
+ * delay of zero, binds sessions to the node's health, and puts ACL tokens into URLs.
+ *
+ * @param settings those of this agent alone
+ */
+record ConsulAgent(Settings settings, ConsulRawClient renewing, ConsulRawClient watching, ConsulRawClient control) {
+
+    /** Sends the request and waits for the answer; throws what consul-api throws if there is none, or nonsense. */
+    ConsulAnswer send(ConsulRequest request) {
+        if (request instanceof ConsulRequest.CreateSession) {
+            return ConsulJson.sessionCreated(
+                    settings, put(control, "/v1/session/create", ConsulJson.newSession(settings)));
+        } else if (request instanceof ConsulRequest.RenewSession renew) {
+            return renewed(put(renewing, "/v1/session/renew/" + renew.session(), ""));
+        } else if (request instanceof ConsulRequest.DestroySession destroy) {
+            return done(put(control, "/v1/session/destroy/" + destroy.session(), ""));
+        } else if (request instanceof ConsulRequest.Lock lock) {
+            String body = ConsulJson.lock(lock.guard(), lock.session(), holderValue());
+            return ConsulJson.keyChanged(settings, txn(body), lock.session());
+        } else if (request instanceof ConsulRequest.Unlock unlock) {
+            String body = ConsulJson.unlock(List.of(unlock.guard()), unlock.session(), holderValue());
+            return ConsulJson.keyChanged(settings, txn(body), null);
+        } else if (request instanceof ConsulRequest.UnlockAll unlockAll) {
+            return done(txn(ConsulJson.unlock(unlockAll.guards(), unlockAll.session(), holderValue())));
+        } else if (request instanceof ConsulRequest.Read read) {
+            List<UrlParameters> parameters = parameters();
+            parameters.add(flag("consistent"));
+            return ConsulJson.keyRead(settings, read.key(), get(control, read.key(), parameters));
+        } else {
+            return watched((ConsulRequest.Watch) request);
+        }
+    }
+
+    private ConsulAnswer watched(ConsulRequest.Watch watch) {
+        List<UrlParameters> parameters = parameters();
+        parameters.add(flag("recurse"));
+        if (watch.index() > 0) {
+            parameters.add(new SingleUrlParameters("index", Long.toString(watch.index())));
+            parameters.add(new SingleUrlParameters("wait", settings.watchWait().toMillis() + "ms"));
+        } else {
+            parameters.add(flag("consistent"));
+        }
+        return ConsulJson.keyList(settings, get(watching, settings.keyPrefix(), parameters));
+    }
+
+    private ConsulAnswer renewed(HttpResponse response) {
+        return response.getStatusCode() == 404 ? new ConsulAnswer.SessionGone() : done(response);
+    }
+
+    private ConsulAnswer done(HttpResponse response) {
+        return response.getStatusCode() == 200 ? new ConsulAnswer.Done() : ConsulJson.unusable(settings, response);
+    }
+
+    private String holderValue() {
+        return HolderValue.of(settings.holder(), settings.epoch());
+    }
+
+    private HttpResponse txn(String body) {
+        return put(control, "/v1/txn", body);
+    }
+
+    private HttpResponse put(ConsulRawClient client, String path, String body) {
+        return client.makePutRequest(path, body, parameters().toArray(UrlParameters[]::new));
+    }
+
+    private static HttpResponse get(ConsulRawClient client, String key, List<UrlParameters> parameters) {
+        return client.makeGetRequest("/v1/kv/" + key, parameters);
+    }
+
+    /** What every request carries. */
+    private List<UrlParameters> parameters() {
+        List<UrlParameters> parameters = new ArrayList<>();
+        String datacenter = settings.datacenter();
+        if (datacenter != null) {
+            parameters.add(new SingleUrlParameters("dc", datacenter));
+        }
+        return parameters;
+    }
+
+    private static UrlParameters flag(String name) {
+        return new SingleUrlParameters(name);
+    }
+}
