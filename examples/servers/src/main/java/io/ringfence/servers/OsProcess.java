@@ -2,13 +2,19 @@ package io.ringfence.servers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /** A process of ours that can be frozen, resumed, stopped and killed, and that dies with this JVM. Thread-safe. */
 final class OsProcess {
 
     private static final Duration DEATH = Duration.ofSeconds(10);
+    private static final Duration STOP = Duration.ofSeconds(5);
+    private static final Duration POLL = Duration.ofMillis(1);
 
     private final Process process;
     private final Thread hook;
@@ -39,9 +45,36 @@ final class OsProcess {
         return process.isAlive();
     }
 
-    /** Sends SIGSTOP. The process keeps its connections and answers nothing. */
+    /** Sends SIGSTOP, and waits until every thread has stopped. The process keeps its connections and answers nothing. */
     void freeze() {
         signal("STOP");
+        long end = System.nanoTime() + STOP.toNanos();
+        while (isAlive() && !isStopped()) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException("process " + pid() + " went on for " + STOP + " after SIGSTOP");
+            }
+            LockSupport.parkNanos(POLL.toNanos());
+        }
+    }
+
+    /** Asks the kernel, where it tells: the signal is on its way when kill returns, and may not have arrived. */
+    private boolean isStopped() {
+        Path threads = Path.of("/proc", Long.toString(pid()), "task");
+        if (!Files.isDirectory(threads)) {
+            return true;
+        }
+        try (Stream<Path> tasks = Files.list(threads)) {
+            for (Path task : tasks.toList()) {
+                String stat = Files.readString(task.resolve("stat"));
+                // the state follows the name, which is in brackets and may hold anything
+                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            return false; // a thread ended while we looked
+        }
     }
 
     /** Sends SIGCONT. */
