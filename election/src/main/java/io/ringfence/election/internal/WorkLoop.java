@@ -237,7 +237,7 @@ final class WorkLoop implements LeaderLoop {
     private void onLoss(TermLease lease) {
         lock.lock();
         try {
-            if (term == lease) {
+            if (lease.equals(term)) {
                 lost = true;
                 if (phase == Phase.WORKING) {
                     thread.interrupt();
@@ -257,7 +257,7 @@ final class WorkLoop implements LeaderLoop {
         boolean closing;
         lock.lock();
         try {
-            if (term != lease || phase != Phase.WORKING) {
+            if (!lease.equals(term) || phase != Phase.WORKING) {
                 return;
             }
             overran = true;
