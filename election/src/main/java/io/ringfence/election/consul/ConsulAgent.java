@@ -6,6 +6,7 @@ import com.ecwid.consul.transport.HttpResponse;
 import com.ecwid.consul.v1.ConsulRawClient;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One agent's HTTP API through consul-api's raw client, which lets us write each body ourselves: the typed one sends a lock
@@ -13,13 +14,23 @@ import java.util.List;
  *
  * @param settings those of this agent alone
  */
-record ConsulAgent(Settings settings, ConsulRawClient renewing, ConsulRawClient watching, ConsulRawClient control) {
+record ConsulAgent(
+        Settings settings,
+        ConsulRawClient renewing,
+        ConsulRawClient watching,
+        ConsulRawClient control,
+        ConsulRawClient beating) {
 
     /** Sends the request and waits for the answer; throws what consul-api throws if there is none, or nonsense. */
     ConsulAnswer send(ConsulRequest request) {
-        if (request instanceof ConsulRequest.CreateSession) {
-            return ConsulJson.sessionCreated(
-                    settings, put(control, "/v1/session/create", ConsulJson.newSession(settings)));
+        if (request instanceof ConsulRequest.CreateSession create) {
+            return create.check() == null ? create(null) : createWithCheck(create.check());
+        } else if (request instanceof ConsulRequest.Register register) {
+            return register(beating, register.check());
+        } else if (request instanceof ConsulRequest.Heartbeat heartbeat) {
+            return done(put(beating, "/v1/agent/check/pass/" + heartbeat.check(), ""));
+        } else if (request instanceof ConsulRequest.Deregister deregister) {
+            return deregister(deregister.check());
         } else if (request instanceof ConsulRequest.RenewSession renew) {
             return renewed(put(renewing, "/v1/session/renew/" + renew.session(), ""));
         } else if (request instanceof ConsulRequest.DestroySession destroy) {
@@ -39,6 +50,42 @@ record ConsulAgent(Settings settings, ConsulRawClient renewing, ConsulRawClient 
         } else {
             return watched((ConsulRequest.Watch) request);
         }
+    }
+
+    private ConsulAnswer create(@Nullable String check) {
+        String body = ConsulJson.newSession(settings, check);
+        return ConsulJson.sessionCreated(settings, put(control, "/v1/session/create", body));
+    }
+
+    /** Registers the check and makes a session that is bound to it, or leaves neither if it can. */
+    private ConsulAnswer createWithCheck(String check) {
+        boolean created = false;
+        try {
+            ConsulAnswer registered = register(control, check);
+            ConsulAnswer answer = registered instanceof ConsulAnswer.Done ? create(check) : registered;
+            created = answer instanceof ConsulAnswer.SessionCreated;
+            return answer;
+        } finally {
+            if (!created) {
+                quietlyDeregister(check);
+            }
+        }
+    }
+
+    private void quietlyDeregister(String check) {
+        try {
+            ConsulAnswer unused = deregister(check);
+        } catch (RuntimeException e) {
+            // The agent removes a check that hears no heartbeat, and the session with it.
+        }
+    }
+
+    private ConsulAnswer register(ConsulRawClient client, String check) {
+        return done(put(client, "/v1/agent/service/register", ConsulJson.service(settings, check)));
+    }
+
+    private ConsulAnswer deregister(String check) {
+        return done(put(control, "/v1/agent/service/deregister/" + check, ""));
     }
 
     private ConsulAnswer watched(ConsulRequest.Watch watch) {

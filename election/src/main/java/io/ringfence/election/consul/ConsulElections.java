@@ -7,15 +7,11 @@ import io.ringfence.election.internal.Listeners;
 import io.ringfence.election.internal.Loops;
 import io.ringfence.election.internal.NamedThreads;
 import io.ringfence.election.internal.Waiting;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -52,7 +48,7 @@ public final class ConsulElections implements Elections {
     private ConsulElections(
             Settings settings, ConsulGateway gateway, NamedThreads threads, List<ElectionListener> listeners) {
         this.settings = settings;
-        this.driver = new ElectionDriver(gateway, threads);
+        this.driver = new ElectionDriver(gateway, threads, settings.controlConnections());
         this.machine = new ElectionMachine(
                 settings, TimeSource.SYSTEM, driver, new SplittableRandom(), new Listeners(listeners, driver::listen));
         this.loops = new Loops(threads, driver::listen, settings.closeLimit());
@@ -130,18 +126,22 @@ public final class ConsulElections implements Elections {
         /** What all keys begin with, unless {@linkplain #keyPrefix set}. */
         public static final String DEFAULT_KEY_PREFIX = "ringfence/";
 
-        private static final Set<String> SCHEMES = Set.of("http", "https");
+        /** The name of the service of {@link #failureDetection}, unless given there. */
+        public static final String DEFAULT_SERVICE = "ringfence";
+
+        private static final Pattern SERVICE = Pattern.compile("[A-Za-z0-9-]{1,63}");
         private static final Pattern DATACENTER = Pattern.compile("[a-z0-9_-]{1,64}");
         private static final Duration LONGEST_TTL = Duration.ofHours(24);
         private static final Duration LONGEST_LOCK_DELAY = Duration.ofSeconds(60);
         private static final Duration LONGEST_DEFAULT_REQUEST = Duration.ofSeconds(5);
         private static final Duration WATCH_WAIT = Duration.ofSeconds(10);
 
-        private final List<URI> addresses;
+        private final AgentAddresses addresses;
         private Duration sessionTtl = DEFAULT_SESSION_TTL;
         private Duration lockDelay = DEFAULT_LOCK_DELAY;
         private @Nullable Duration margin;
         private @Nullable Duration requestTimeout;
+        private @Nullable FailureDetection failureDetection;
         private @Nullable String datacenter;
         private String keyPrefix = DEFAULT_KEY_PREFIX;
         private @Nullable SSLContext sslContext;
@@ -152,20 +152,7 @@ public final class ConsulElections implements Elections {
         private ThreadFactory threadFactory = Executors.defaultThreadFactory();
 
         private Builder(String address, String... more) {
-            List<URI> all = new ArrayList<>();
-            all.add(parse(Objects.requireNonNull(address, "address")));
-            for (String other : more) {
-                URI parsed = parse(Objects.requireNonNull(other, "more"));
-                if (all.contains(parsed)) {
-                    throw new IllegalArgumentException("The address " + other + " is there twice");
-                }
-                if (isTls(parsed) != isTls(all.get(0))) {
-                    throw new IllegalArgumentException(
-                            "Addresses are all https or all http, but there are " + address + " and " + other);
-                }
-                all.add(parsed);
-            }
-            this.addresses = List.copyOf(all);
+            this.addresses = AgentAddresses.parse(address, more);
         }
 
         /**
@@ -224,6 +211,48 @@ public final class ConsulElections implements Elections {
         }
 
         /**
+         * Lets Consul notice sooner that this process died, under the service name {@value #DEFAULT_SERVICE}; see
+         * {@link #failureDetection(Duration, String)}.
+         *
+         * @param period how long Consul waits for a heartbeat before it ends the session, at least 300 milliseconds
+         * @return this builder
+         * @throws IllegalArgumentException if it is too short
+         */
+        public Builder failureDetection(Duration period) {
+            return failureDetection(period, DEFAULT_SERVICE);
+        }
+
+        /**
+         * Lets Consul notice sooner that this process died: off by default. Registers a service with a TTL check at one agent,
+         * binds the session to the check, and sends a heartbeat every fifth of the period. When none came for the period, the
+         * session ends, and after the {@linkplain #lockDelay lock delay} another process leads; so a fail-over within about
+         * a second needs a lock delay of zero too, and then only a fence protects. A lease then ends by our own clock a fifth
+         * of the period before Consul would end the session, so a pause of this JVM for four fifths of it costs every lease.
+         *
+         * <p>It sees that a <i>process</i> is dead. The death of the agent, or of the whole host, still takes up to twice the
+         * TTL. If the agent fails, or the address has to change, every lease ends, and the next one is at another agent. The
+         * service and its check are removed by {@link Elections#close}, and those of a process that died by the agent, about
+         * a minute later. The ACL token needs {@code service "<name>" write} too. A token that is rotated should be served
+         * for some periods before the former one is revoked, for the agent goes on with the one that registered the check.
+         * Works in the agent's own datacenter only.
+         *
+         * @param period how long Consul waits for a heartbeat before it ends the session: at least 300 milliseconds, and
+         *     four fifths of it less than {@code ttl - margin}
+         * @param service the name of the service, 1 to 63 letters, digits or {@code -}
+         * @return this builder
+         * @throws IllegalArgumentException if the period is too short, or the name has another shape
+         */
+        public Builder failureDetection(Duration period, String service) {
+            Duration checked = inRange("failureDetection", period, FailureDetection.SHORTEST, LONGEST_TTL);
+            if (!SERVICE.matcher(Objects.requireNonNull(service, "service")).matches()) {
+                throw new IllegalArgumentException(
+                        "The service of failureDetection is 1 to 63 of [A-Za-z0-9-]: not '" + service + "'");
+            }
+            this.failureDetection = new FailureDetection(checked, service);
+            return this;
+        }
+
+        /**
          * Sets the datacenter whose Consul servers hold the elections: the agent's own by default. Every request then asks
          * for it, and the agent passes it on. Each datacenter counts its indexes for itself, so tokens of two have no
          * order: all processes, and all that one resource ever sees, take the same. An unknown one is told at the first
@@ -262,7 +291,8 @@ public final class ConsulElections implements Elections {
         /**
          * Sets where the ACL token comes from: nowhere by default. It is asked before each request, so a rotated token is
          * used at once; it must not block, may be called by several threads, and may answer null or "" for no token. The
-         * token needs {@code key_prefix "<prefix>" write} and {@code session_prefix "" write}. It is sent in a header only
+         * token needs {@code key_prefix "<prefix>" write} and {@code session_prefix "" write}, and for
+         * {@linkplain #failureDetection failure detection} {@code service "<name>" write}. It is sent in a header only
          * and never logged.
          *
          * @param token asked before each request
@@ -357,7 +387,7 @@ public final class ConsulElections implements Elections {
             Settings settings = settings();
             ConsulElections elections = new ConsulElections(
                     settings,
-                    new HttpConsulGateway(addresses, settings, aclToken, tls()),
+                    new HttpConsulGateway(addresses.uris(), settings, aclToken, tls()),
                     new NamedThreads(threadFactory),
                     listeners);
             if (lockDelay.compareTo(settings.term()) < 0) {
@@ -368,10 +398,10 @@ public final class ConsulElections implements Elections {
         }
 
         private @Nullable SSLContext tls() {
-            if (!isTls(addresses.get(0))) {
+            if (!addresses.areTls()) {
                 if (sslContext != null) {
                     throw new IllegalArgumentException(
-                            "sslContext(..) is set, but the address " + addresses.get(0) + " is not https");
+                            "sslContext(..) is set, but the address " + addresses.first() + " is not https");
                 }
                 return null;
             }
@@ -382,14 +412,6 @@ public final class ConsulElections implements Elections {
             }
         }
 
-        private static boolean isTls(URI address) {
-            return scheme(address).equals("https");
-        }
-
-        private static String scheme(URI address) {
-            return address.getScheme() == null ? "" : address.getScheme().toLowerCase(Locale.ROOT);
-        }
-
         private Settings settings() {
             Duration safety = margin == null ? sessionTtl.dividedBy(5) : margin;
             if (safety.compareTo(sessionTtl) >= 0) {
@@ -397,7 +419,7 @@ public final class ConsulElections implements Elections {
                         + " with a sessionTtl of " + sessionTtl);
             }
             Duration forTwo = sessionTtl.minus(safety).minus(sessionTtl.dividedBy(3));
-            int requests = 2 * addresses.size();
+            int requests = 2 * addresses.count();
             Duration request = requestTimeout;
             if (request == null) {
                 request = forTwo.dividedBy(requests);
@@ -405,15 +427,19 @@ public final class ConsulElections implements Elections {
             }
             if (request.multipliedBy(requests).compareTo(forTwo) > 0 || request.toMillis() < 1) {
                 throw new IllegalArgumentException("Two renewals of requestTimeout " + request
-                        + (addresses.size() == 1 ? "" : " at each of " + addresses.size() + " addresses")
+                        + (addresses.count() == 1 ? "" : " at each of " + addresses.count() + " addresses")
                         + " do not fit before the deadline: after a third of sessionTtl " + sessionTtl
                         + " and with margin "
                         + safety + ", " + forTwo + " are left");
             }
+            FailureDetection detection = failureDetection;
+            if (detection != null && detection.term().compareTo(sessionTtl.minus(safety)) >= 0) {
+                throw new IllegalArgumentException("failureDetection " + detection.period() + " leaves a lease "
+                        + detection.term() + ", which is no less than the session's ttl - margin = "
+                        + sessionTtl.minus(safety) + ": make it shorter, or leave it out");
+            }
             return new Settings(
-                    addresses.stream()
-                            .map(address -> scheme(address) + "://" + address.getAuthority())
-                            .toList(),
+                    addresses.texts(),
                     datacenter,
                     keyPrefix,
                     holder,
@@ -422,35 +448,8 @@ public final class ConsulElections implements Elections {
                     safety,
                     lockDelay,
                     request,
-                    WATCH_WAIT);
-        }
-
-        private static URI parse(String address) {
-            URI uri;
-            try {
-                uri = new URI(address);
-            } catch (URISyntaxException e) {
-                throw badAddress("it is no URI");
-            }
-            if (uri.getUserInfo() != null) {
-                throw badAddress("it must not contain a user or password; an ACL token goes to aclToken(..)");
-            }
-            if (!SCHEMES.contains(scheme(uri))
-                    || uri.getHost() == null
-                    || uri.getPort() < 1
-                    || uri.getPort() > 65535
-                    || !(uri.getPath().isEmpty() || "/".equals(uri.getPath()))
-                    || uri.getQuery() != null
-                    || uri.getFragment() != null) {
-                throw badAddress("'" + address + "' is not");
-            }
-            return uri;
-        }
-
-        private static IllegalArgumentException badAddress(String why) {
-            return new IllegalArgumentException(
-                    "The address of a Consul agent looks like http://127.0.0.1:8500 or https://127.0.0.1:8501, but "
-                            + why);
+                    WATCH_WAIT,
+                    detection);
         }
 
         private static Duration inRange(String option, Duration value, Duration least, Duration most) {

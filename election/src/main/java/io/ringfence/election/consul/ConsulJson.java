@@ -10,13 +10,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Request bodies and answers of Consul's HTTP API. What does not look as it must becomes an exception, never a zero. */
 final class ConsulJson {
     private ConsulJson() {}
 
-    static String newSession(Settings settings) {
+    /** A session bound to the check, or to none. */
+    static String newSession(Settings settings, @Nullable String check) {
         JsonObject session = new JsonObject();
         session.addProperty("Name", "ringfence " + settings.holder());
         session.addProperty("TTL", settings.sessionTtl().toMillis() + "ms");
@@ -24,7 +26,29 @@ final class ConsulJson {
         session.addProperty("Behavior", "release");
         // Left out, it would mean the node's gossip health, and healthy leaders would lose on a flap.
         session.add("NodeChecks", new JsonArray());
+        if (check != null) {
+            JsonObject id = new JsonObject();
+            id.addProperty("ID", check);
+            JsonArray checks = new JsonArray();
+            checks.add(id);
+            session.add("ServiceChecks", checks);
+        }
         return session.toString();
+    }
+
+    /** A service of that id whose only check has the same id, passes, and waits for heartbeats. */
+    static String service(Settings settings, String id) {
+        FailureDetection detection = Objects.requireNonNull(settings.failureDetection());
+        JsonObject check = new JsonObject();
+        check.addProperty("CheckID", id);
+        check.addProperty("TTL", detection.period().toMillis() + "ms");
+        check.addProperty("Status", "passing");
+        check.addProperty("DeregisterCriticalServiceAfter", "1m");
+        JsonObject service = new JsonObject();
+        service.addProperty("ID", id);
+        service.addProperty("Name", detection.service());
+        service.add("Check", check);
+        return service.toString();
     }
 
     static String lock(KeyState guard, String session, String value) {
@@ -138,9 +162,11 @@ final class ConsulJson {
         String from = "Consul at " + settings.address();
         int status = response.getStatusCode();
         if (status == 403 || (status == 409 && content.contains("Permission denied"))) {
+            FailureDetection detection = settings.failureDetection();
             return new ConsulAnswer.Denied(from + " denied access: " + brief(content)
-                    + ". Give the ACL token key_prefix \"" + settings.keyPrefix()
-                    + "\" write and session_prefix \"\" write, and set it with aclToken(..)");
+                    + ". Give the ACL token key_prefix \"" + settings.keyPrefix() + "\" write"
+                    + (detection == null ? "" : ", service \"" + detection.service() + "\" write")
+                    + " and session_prefix \"\" write, and set it with aclToken(..)");
         }
         if (status == 409) {
             return new ConsulAnswer.Refused(refusal(content), from + " refused a transaction: " + brief(content));
@@ -149,6 +175,12 @@ final class ConsulJson {
             return new ConsulAnswer.Failed(
                     from + " knows no datacenter '" + settings.datacenter() + "' or cannot reach it: " + brief(content)
                             + ". Check datacenter(..), and that the datacenters are joined",
+                    null);
+        }
+        if (content.contains("Missing check") && settings.datacenter() != null) {
+            return new ConsulAnswer.Failed(
+                    from + " made no session in datacenter '" + settings.datacenter() + "': " + brief(content)
+                            + ". failureDetection(..) works in the agent's own datacenter only",
                     null);
         }
         String message = from + " answered " + status + ": " + brief(content);

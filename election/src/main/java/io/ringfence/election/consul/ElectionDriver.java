@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads behind a machine: one that watches, one that renews and does nothing else, two for all other requests, a few
- * for callbacks, a few for listeners, and a timer. All are daemon threads; those that are idle end.
+ * The threads behind a machine: one that watches, one that renews and does nothing else, one that sends heartbeats, one or
+ * two for all other requests, a few for callbacks, a few for listeners, and a timer. All are daemon threads; those that are
+ * idle end.
  */
 final class ElectionDriver implements Outbox {
-    private static final int CONTROL_THREADS = 2;
     private static final int CALLBACK_THREADS = 4;
     private static final int LISTENER_THREADS = 4;
     private static final Logger LOG = LoggerFactory.getLogger(ConsulElections.class);
@@ -31,7 +31,8 @@ final class ElectionDriver implements Outbox {
     private final NamedThreads threads;
     private final ExecutorService renewing = pool("renew", 1);
     private final ExecutorService watching = pool("watch", 1);
-    private final ExecutorService control = pool("control", CONTROL_THREADS);
+    private final ExecutorService beating = pool("heartbeat", 1);
+    private final ExecutorService control;
     private final ExecutorService callbacks = pool("callback", CALLBACK_THREADS);
     private final ExecutorService listening = pool("listener", LISTENER_THREADS);
     private volatile @Nullable ElectionMachine machine;
@@ -39,9 +40,10 @@ final class ElectionDriver implements Outbox {
     private final Queue<ConsulRequest> unsent = new ConcurrentLinkedQueue<>();
     private volatile boolean stopped;
 
-    ElectionDriver(ConsulGateway gateway, NamedThreads threads) {
+    ElectionDriver(ConsulGateway gateway, NamedThreads threads, int controlThreads) {
         this.gateway = gateway;
         this.threads = threads;
+        this.control = pool("control", controlThreads);
     }
 
     void drive(ElectionMachine driven) {
@@ -76,6 +78,8 @@ final class ElectionDriver implements Outbox {
             pool = renewing;
         } else if (request instanceof ConsulRequest.Watch) {
             pool = watching;
+        } else if (request instanceof ConsulRequest.Heartbeat) {
+            pool = beating;
         }
         try {
             execute(pool, () -> {
@@ -144,6 +148,7 @@ final class ElectionDriver implements Outbox {
         gateway.close();
         renewing.shutdownNow();
         watching.shutdownNow();
+        beating.shutdownNow();
         control.shutdownNow();
         callbacks.shutdown();
         listening.shutdown();

@@ -1,5 +1,6 @@
 package io.ringfence.election.consul;
 
+import io.ringfence.election.ElectionException;
 import io.ringfence.election.LossReason;
 import io.ringfence.election.internal.Listeners;
 import org.slf4j.Logger;
@@ -46,6 +47,10 @@ final class ElectionEvents {
 
     void outageEnded() {
         outbox.run(() -> LOG.atInfo().log("Consul answers again"));
+    }
+
+    void heartbeatFailed(ElectionException failure) {
+        outbox.run(() -> LOG.atWarn().log("A heartbeat failed: {}. Trying again", failure.getMessage()));
     }
 
     void manyKeys(String prefix, int keys) {

@@ -207,8 +207,12 @@ final class ElectionMachine {
                 sessions.onRenewAnswer(renew, answer);
             } else if (request instanceof ConsulRequest.CreateSession) {
                 sessions.onCreateAnswer(answer);
+            } else if (request instanceof ConsulRequest.Heartbeat heartbeat) {
+                sessions.onHeartbeatAnswer(heartbeat, answer);
             } else if (request instanceof ConsulRequest.DestroySession destroy) {
-                sessions.onDestroyAnswer(destroy, answer);
+                sessions.leftovers().onDestroyAnswer(destroy, answer);
+            } else if (request instanceof ConsulRequest.Deregister deregister) {
+                sessions.leftovers().onDeregisterAnswer(deregister);
             } else {
                 watch.onAnswer(answer);
             }
@@ -266,7 +270,7 @@ final class ElectionMachine {
     }
 
     private void note(ConsulRequest request, ConsulAnswer answer) {
-        if (request instanceof ConsulRequest.Watch || request instanceof ConsulRequest.DestroySession) {
+        if (!request.showsWhetherConsulAnswers()) {
             return;
         }
         if (answer instanceof ConsulAnswer.Failed failed) {

@@ -4,10 +4,8 @@ import io.ringfence.election.LossReason;
 import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,40 +15,40 @@ import org.jspecify.annotations.Nullable;
  * Makes, renews and ends the one session that all leases share. Guarded by the machine's lock.
  *
  * <p>A session is one {@link Generation}. It dies in one step, with all its leases, when its deadline passes or Consul says
- * it is gone; it is never renewed or used again, and is destroyed in the background until Consul answers. The deadline
- * counts from the moment a request was handed over for sending, which is never later than when it was sent.
+ * it is gone; it is never renewed or used again, and its {@link Leftovers} are removed in the background. Its deadline is
+ * the earlier one of what the last renewal gave and, with failure detection, what the last heartbeat of its {@link Heart}
+ * gave. Both count from the moment a request was handed over for sending, which is never later than when it was sent.
  */
 final class SessionKeeper {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_DESTROY_PAUSE = Duration.ofSeconds(5);
 
     private final ElectionMachine machine;
+    private final Leftovers leftovers;
     private final Backoff createPause;
     private final Backoff renewPause;
 
     private @Nullable Generation current;
     private long lastNumber;
     private @Nullable Moment createSentAt;
+    private @Nullable String createdCheck;
     private @Nullable Moment createNotBefore;
     private final Set<Slot> waitingForFreshness = new HashSet<>();
 
-    /** Sessions to destroy; the value is when to try again, or null while a request is under way. */
-    private final Map<String, @Nullable Moment> doomed = new HashMap<>();
-
-    private final Backoff destroyPause;
-    private @Nullable CompletableFuture<Void> allDestroyed;
-
     SessionKeeper(ElectionMachine machine) {
         this.machine = machine;
+        this.leftovers = new Leftovers(machine);
         this.createPause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
         this.renewPause = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, machine.random);
-        this.destroyPause = new Backoff(FIRST_PAUSE, LONGEST_DESTROY_PAUSE, machine.random);
     }
 
     @Nullable
     Generation current() {
         return current;
+    }
+
+    boolean isCreating() {
+        return createSentAt != null;
     }
 
     boolean isOurs(KeyState state) {
@@ -74,7 +72,11 @@ final class SessionKeeper {
         if (current == null && createSentAt == null && createNotBefore == null && !machine.isClosing()) {
             createSentAt = machine.now();
             lastNumber++;
-            machine.outbox.send(new ConsulRequest.CreateSession(lastNumber));
+            FailureDetection detection = machine.settings.failureDetection();
+            createdCheck = detection == null
+                    ? null
+                    : detection.service() + "-" + Long.toHexString(machine.random.nextLong()) + "-" + lastNumber;
+            machine.outbox.send(new ConsulRequest.CreateSession(lastNumber, createdCheck));
         }
     }
 
@@ -84,11 +86,17 @@ final class SessionKeeper {
         Moment now = machine.now();
         if (answer instanceof ConsulAnswer.SessionCreated created) {
             createPause.reset();
-            Moment deadline = sentAt.plus(machine.settings.term());
-            if (machine.isClosing() || deadline.isReachedAt(now)) {
-                destroy(created.session());
+            Generation generation = new Generation(
+                    lastNumber,
+                    created.session(),
+                    newHeart(sentAt),
+                    sentAt,
+                    sentAt.plus(machine.settings.term()),
+                    sentAt.plus(renewPeriod()));
+            if (machine.isClosing() || generation.deadline.isReachedAt(now)) {
+                leftovers.destroy(generation.session, generation.check());
             } else {
-                current = new Generation(lastNumber, created.session(), sentAt, deadline, sentAt.plus(renewPeriod()));
+                current = generation;
             }
         } else {
             createNotBefore = now.plus(createPause.next());
@@ -98,8 +106,15 @@ final class SessionKeeper {
                 machine.forEachSlot(slot -> slot.fail(() -> machine.failure(answer)));
             }
         }
-        checkAllDestroyed();
+        leftovers.onCreateAnswer();
         machine.forEachSlot(Slot::step);
+    }
+
+    private @Nullable Heart newHeart(Moment registeredAt) {
+        FailureDetection detection = machine.settings.failureDetection();
+        return detection == null || createdCheck == null
+                ? null
+                : new Heart(machine, detection, lastNumber, createdCheck, registeredAt);
     }
 
     /** Renews at once, to learn whether the session lives. */
@@ -111,10 +126,23 @@ final class SessionKeeper {
         }
     }
 
-    /** Renews at once because too little of the term is left to grant a lease; steps the slot afterwards. */
-    void renewForGrant(Slot slot) {
+    /** Whether enough of each term is left to grant a lease; if not, renews it, and steps the slot afterwards. */
+    boolean isFreshEnoughFor(Slot slot, Generation generation, Moment now) {
+        boolean renewed = generation.renewedUntil.nanosFrom(now)
+                >= machine.settings.freshEnough().toNanos();
+        if (!renewed) {
+            renewNow();
+        }
+        Heart heart = generation.heart;
+        boolean beaten = heart == null || heart.isFreshEnough(now);
+        if (heart != null && !beaten) {
+            heart.beatNow();
+        }
+        if (renewed && beaten) {
+            return true;
+        }
         waitingForFreshness.add(slot);
-        renewNow();
+        return false;
     }
 
     /** The slot's key is not ours any more: the next renewal tells whether the session is gone too. */
@@ -142,7 +170,7 @@ final class SessionKeeper {
         generation.denied = answer instanceof ConsulAnswer.Denied;
         if (answer instanceof ConsulAnswer.Done) {
             renewPause.reset();
-            generation.deadline = generation.renewSentAt.plus(machine.settings.term());
+            generation.extend(generation.renewSentAt.plus(machine.settings.term()), now);
             generation.renewAt = generation.renewSentAt.plus(renewPeriod());
         } else {
             generation.renewAt = now.plus(renewPause.next());
@@ -153,10 +181,36 @@ final class SessionKeeper {
         asked.forEach(
                 Slot::loseDoubtful); // also where the renewal failed: their keys are not ours, whatever the reason
         if (answer instanceof ConsulAnswer.Done) {
-            List<Slot> fresh = new ArrayList<>(waitingForFreshness);
-            waitingForFreshness.clear();
-            fresh.forEach(Slot::step);
+            stepThoseWaitingForFreshness();
         }
+    }
+
+    void onHeartbeatAnswer(ConsulRequest.Heartbeat request, ConsulAnswer answer) {
+        Generation generation = current;
+        Heart heart = generation == null ? null : generation.heart;
+        if (generation == null || heart == null || generation.number != request.generation()) {
+            return;
+        }
+        Moment now = machine.now();
+        if (expireIfDue(now)) {
+            return;
+        }
+        if (heart.onAnswer(answer)) {
+            machine.events.heartbeatFailed(machine.failure(answer));
+            renewNow(); // the agent may have forgotten the check, and the session have gone with it
+        }
+        if (answer instanceof ConsulAnswer.Done) {
+            generation.extend(generation.renewedUntil, now);
+            stepThoseWaitingForFreshness();
+        } else {
+            failThoseWaitingForFreshness(answer);
+        }
+    }
+
+    private void stepThoseWaitingForFreshness() {
+        List<Slot> fresh = new ArrayList<>(waitingForFreshness);
+        waitingForFreshness.clear();
+        fresh.forEach(Slot::step);
     }
 
     private void failThoseWaitingForFreshness(ConsulAnswer answer) {
@@ -173,7 +227,7 @@ final class SessionKeeper {
     boolean expireIfDue(Moment now) {
         Generation generation = current;
         if (generation != null && generation.deadline.isReachedAt(now)) {
-            die(generation, generation.denied ? LossReason.ACCESS_DENIED : LossReason.DEADLINE_EXCEEDED);
+            die(generation, generation.isDenied() ? LossReason.ACCESS_DENIED : LossReason.DEADLINE_EXCEEDED);
         }
         return current == null;
     }
@@ -186,45 +240,29 @@ final class SessionKeeper {
         for (ConsulLease lease : List.copyOf(generation.leases)) {
             lease.slot.lose(reason);
         }
-        if (reason != LossReason.SESSION_EXPIRED) {
-            destroy(generation.session);
+        if (reason == LossReason.SESSION_EXPIRED) {
+            leftovers.deregister(generation.check());
+        } else {
+            leftovers.destroy(generation.session, generation.check());
         }
         machine.forEachSlot(Slot::onGenerationDied);
-    }
-
-    private void destroy(String session) {
-        doomed.put(session, null);
-        machine.outbox.send(new ConsulRequest.DestroySession(session));
-    }
-
-    void onDestroyAnswer(ConsulRequest.DestroySession request, ConsulAnswer answer) {
-        if (answer instanceof ConsulAnswer.Failed) {
-            doomed.put(request.session(), machine.now().plus(destroyPause.next()));
-        } else {
-            destroyPause.reset();
-            doomed.remove(request.session());
-        }
-        checkAllDestroyed();
     }
 
     /** Destroys whatever session there is; the future completes when Consul has confirmed it. */
     CompletableFuture<Void> destroyAll() {
         CompletableFuture<Void> destroyed = new CompletableFuture<>();
-        allDestroyed = destroyed;
         if (current != null) {
             Generation generation = current;
             generation.dead = true;
             current = null;
-            destroy(generation.session);
+            leftovers.destroy(generation.session, generation.check());
         }
-        checkAllDestroyed();
+        leftovers.whenGone(destroyed);
         return destroyed;
     }
 
-    private void checkAllDestroyed() {
-        if (allDestroyed != null && doomed.isEmpty() && createSentAt == null) {
-            allDestroyed.complete(null);
-        }
+    Leftovers leftovers() {
+        return leftovers;
     }
 
     void tick(Moment now) {
@@ -237,13 +275,11 @@ final class SessionKeeper {
             if (!generation.renewInFlight && (generation.renewAtOnce || generation.renewAt.isReachedAt(now))) {
                 renew(generation, now);
             }
-        }
-        doomed.forEach((session, retryAt) -> {
-            if (retryAt != null && retryAt.isReachedAt(now)) {
-                doomed.put(session, null);
-                machine.outbox.send(new ConsulRequest.DestroySession(session));
+            if (generation.heart != null) {
+                generation.heart.tick(now);
             }
-        });
+        }
+        leftovers.tick(now);
     }
 
     private void renew(Generation generation, Moment now) {
@@ -256,7 +292,7 @@ final class SessionKeeper {
     }
 
     Moment nextTick(Moment now, Moment latest) {
-        Moment next = latest;
+        Moment next = leftovers.nextTick(now, latest);
         if (createNotBefore != null) {
             next = Moment.earlier(next, createNotBefore, now);
         }
@@ -265,9 +301,9 @@ final class SessionKeeper {
             if (!current.renewInFlight) {
                 next = current.renewAtOnce ? now : Moment.earlier(next, current.renewAt, now);
             }
-        }
-        for (Moment retryAt : doomed.values()) {
-            next = retryAt == null ? next : Moment.earlier(next, retryAt, now);
+            if (current.heart != null) {
+                next = current.heart.nextTick(now, next);
+            }
         }
         return next;
     }

@@ -15,7 +15,8 @@ record Settings(
         Duration margin,
         Duration lockDelay,
         Duration requestTimeout,
-        Duration watchWait) {
+        Duration watchWait,
+        @Nullable FailureDetection failureDetection) {
 
     /** How much later than the wait a healthy watch may answer. */
     private static final Duration WATCH_GRACE = Duration.ofSeconds(5);
@@ -37,12 +38,24 @@ record Settings(
                 margin,
                 lockDelay,
                 requestTimeout,
-                watchWait);
+                watchWait,
+                failureDetection);
     }
 
     /** How long a request may take that no agent answers. */
     Duration requestLimit() {
         return requestTimeout.multipliedBy(addresses.size());
+    }
+
+    /** The most that a heartbeat may take. */
+    Duration heartbeatTimeout(FailureDetection detection) {
+        Duration fitting = detection.heartbeatTimeout();
+        return fitting.compareTo(requestTimeout) < 0 ? fitting : requestTimeout;
+    }
+
+    /** One connection is kept for renewals, one for the watch, and one for heartbeats if there are any; of four. */
+    int controlConnections() {
+        return failureDetection == null ? 2 : 1;
     }
 
     /** How long a session counts after a renewal was sent. */

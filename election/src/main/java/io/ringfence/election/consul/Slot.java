@@ -171,8 +171,7 @@ final class Slot {
 
     private void grant(Generation generation, KeyState locked) {
         Moment now = machine.now();
-        if (generation.deadline.nanosFrom(now) < machine.settings.freshEnough().toNanos()) {
-            machine.sessions.renewForGrant(this);
+        if (!machine.sessions.isFreshEnoughFor(this, generation, now)) {
             return;
         }
         FencingToken token = seenTokens.tokenOf(locked);

@@ -183,6 +183,24 @@ class ConsulElectionsTest {
     }
 
     @Test
+    void refusesAFailureDetectionThatIsTooShort_orDetectsNothingSooner_orHasABadName() {
+        ConsulElections.Builder builder = ConsulElections.builder(ADDRESS);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.failureDetection(Duration.ofMillis(299)))
+                .withMessageContainingAll("failureDetection", "PT0.299S", "PT0.3S");
+        for (String service : new String[] {"", "a b", "a/b", "x".repeat(64), "é"}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> builder.failureDetection(Duration.ofSeconds(1), service))
+                    .withMessageContaining("'" + service + "'");
+        }
+        builder.failureDetection(Duration.ofMillis(9_999)).build().close();
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> builder.failureDetection(Duration.ofSeconds(10)).build())
+                .withMessageContainingAll("PT10S", "PT8S");
+    }
+
+    @Test
     void refusesToContend_whenClosed() {
         ConsulElections elections = ConsulElections.builder(ADDRESS).build();
         Election election = elections.election("job");

@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A machine with a clock that stands still until it is moved, and requests that wait until the test answers them. Callbacks
@@ -35,22 +36,31 @@ final class HandDrivenConsul implements Outbox {
     /** What a listener was told, as far as {@link #runCallbacks} has run it. */
     final List<String> heard = new ArrayList<>();
 
-    final ElectionMachine machine = new ElectionMachine(
-            new Settings(
-                    List.of("http://127.0.0.1:8500"),
-                    null,
-                    PREFIX,
-                    "me",
-                    EPOCH,
-                    TTL,
-                    TTL.minus(TERM),
-                    Duration.ofSeconds(15),
-                    REQUEST_TIMEOUT,
-                    Duration.ofSeconds(10)),
-            () -> new Moment(nanos, wallMillis),
-            this,
-            new SplittableRandom(42),
-            new Listeners(List.of(new Recorder()), this::run));
+    final ElectionMachine machine;
+
+    HandDrivenConsul() {
+        this(null);
+    }
+
+    HandDrivenConsul(@Nullable FailureDetection failureDetection) {
+        machine = new ElectionMachine(
+                new Settings(
+                        List.of("http://127.0.0.1:8500"),
+                        null,
+                        PREFIX,
+                        "me",
+                        EPOCH,
+                        TTL,
+                        TTL.minus(TERM),
+                        Duration.ofSeconds(15),
+                        REQUEST_TIMEOUT,
+                        Duration.ofSeconds(10),
+                        failureDetection),
+                () -> new Moment(nanos, wallMillis),
+                this,
+                new SplittableRandom(42),
+                new Listeners(List.of(new Recorder()), this::run));
+    }
 
     @Override
     public void send(ConsulRequest request) {

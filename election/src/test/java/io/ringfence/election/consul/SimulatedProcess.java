@@ -51,7 +51,8 @@ final class SimulatedProcess implements Outbox {
                 ttl.dividedBy(5),
                 lockDelay,
                 REQUEST_TIMEOUT,
-                WATCH_WAIT);
+                WATCH_WAIT,
+                null);
         this.machine =
                 new ElectionMachine(settings, this::now, this, random.split(), new Listeners(List.of(), Runnable::run));
         wake();
