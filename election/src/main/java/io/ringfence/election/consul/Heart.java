@@ -31,7 +31,8 @@ final class Heart {
         this.detection = detection;
         this.generation = generation;
         this.check = check;
-        this.beatAt = registeredAt.plus(detection.interval());
+        this.beatAt =
+                registeredAt; // at once, for an agent that restarts has kept the heartbeat, but not the registration
         this.deadline = registeredAt.plus(detection.term());
     }
 

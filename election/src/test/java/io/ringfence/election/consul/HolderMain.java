@@ -5,7 +5,7 @@ import io.ringfence.election.Lease;
 import java.time.Duration;
 import java.util.Scanner;
 
-/** A process that leads, and tells what the first call says that starts after it was frozen. Ends with its input. */
+/** A process that leads, with failure detection if it is given a fourth argument, and tells what the first call says that starts after it was frozen. Ends with its input. */
 final class HolderMain {
     private static final long GAP_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -21,10 +21,13 @@ final class HolderMain {
         });
         ender.setDaemon(true);
         ender.start();
-        try (ConsulElections elections = ConsulElections.builder(args[0])
+        ConsulElections.Builder builder = ConsulElections.builder(args[0])
                 .sessionTtl(Duration.parse(args[2]))
-                .lockDelay(Duration.ZERO)
-                .build()) {
+                .lockDelay(Duration.ZERO);
+        if (args.length > 3) {
+            builder.failureDetection(Duration.parse(args[3]), args[1]);
+        }
+        try (ConsulElections elections = builder.build()) {
             Election election = elections.election(args[1]);
             Lease lease = election.acquire();
             System.out.println("leads " + lease.requireToken());
