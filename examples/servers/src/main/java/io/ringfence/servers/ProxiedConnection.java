@@ -3,6 +3,7 @@ package io.ringfence.servers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -90,6 +91,7 @@ final class ProxiedConnection {
                     n >= 0;
                     n = upstream.getInputStream().read(buffer)) {
                 if (!swallows() && mayPass()) {
+                    rules.countAnswered(n);
                     client.getOutputStream().write(buffer, 0, n);
                 }
             }
@@ -102,11 +104,15 @@ final class ProxiedConnection {
     }
 
     /** Applies rule and delay to the first bytes of an answer, and returns whether they may go on to the client. */
-    private boolean mayPass() {
+    private boolean mayPass() throws IOException {
         if (answerDue) {
             answerDue = false;
             AnswerRule applied = rule.getAndSet(null);
-            if (applied != null && applied.lose()) {
+            String instead = applied == null ? null : applied.instead();
+            if (instead != null) {
+                client.getOutputStream().write(instead.getBytes(StandardCharsets.US_ASCII));
+            }
+            if (applied != null && (applied.lose() || instead != null)) {
                 close();
                 applied.arrived().complete(null);
                 return false;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** What the connections of a {@link TcpProxy} share: how they treat bytes, and what they have seen. Thread-safe. */
@@ -12,6 +13,7 @@ final class ProxyRules {
 
     private final List<RecordedRequest> requests = new CopyOnWriteArrayList<>();
     private final Queue<AnswerRule> answers = new ConcurrentLinkedQueue<>();
+    private final LongAdder answeredBytes = new LongAdder();
     private volatile boolean blackHole;
     private volatile Duration delay = Duration.ZERO;
 
@@ -34,6 +36,14 @@ final class ProxyRules {
 
     void clearRequests() {
         requests.clear();
+    }
+
+    void countAnswered(int bytes) {
+        answeredBytes.add(bytes);
+    }
+
+    long answeredBytes() {
+        return answeredBytes.sum();
     }
 
     void add(AnswerRule rule) {

@@ -105,16 +105,36 @@ public final class TcpProxy implements AutoCloseable {
      * @return done when the answer has been lost
      */
     public CompletableFuture<Void> loseNextAnswer(Predicate<String> requestLine) {
-        AnswerRule rule = new AnswerRule(requestLine, true);
+        AnswerRule rule = new AnswerRule(requestLine, true, null);
         rules.add(rule);
         return rule.arrived();
     }
 
     /** Keeps back the answer to the next HTTP request that matches, until it is released or the connection closed. */
     public HeldAnswer holdNextAnswer(Predicate<String> requestLine) {
-        AnswerRule rule = new AnswerRule(requestLine, false);
+        AnswerRule rule = new AnswerRule(requestLine, false, null);
         rules.add(rule);
         return new HeldAnswer(rule);
+    }
+
+    /**
+     * Answers the next HTTP request that matches with an error: the server gets the request and answers, the client gets
+     * the error instead, and its connection is closed.
+     *
+     * @param requestLine matches a line such as {@code PUT /v1/kv/key?acquire=id HTTP/1.1}
+     * @param status such as 500
+     * @return done when the server's answer has arrived
+     */
+    public CompletableFuture<Void> failNextAnswer(Predicate<String> requestLine, int status) {
+        String error = "HTTP/1.1 " + status + " Error\r\nConnection: close\r\nContent-Length: 5\r\n\r\nerror";
+        AnswerRule rule = new AnswerRule(requestLine, false, error);
+        rules.add(rule);
+        return rule.arrived();
+    }
+
+    /** Returns how many bytes of answers went on to clients since the proxy was started. */
+    public long answeredBytes() {
+        return rules.answeredBytes();
     }
 
     /** Returns the HTTP requests that were passed on, in their order. */

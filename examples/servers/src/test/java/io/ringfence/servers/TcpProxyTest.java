@@ -106,6 +106,24 @@ class TcpProxyTest {
     }
 
     @Test
+    void answersOneRequestWithAnError_thatTheServerHasCarriedOut() throws Exception {
+        CompletableFuture<Void> arrived = proxy.failNextAnswer(line -> line.startsWith("PUT /b"), 503);
+        assertThat(put("/a", "").statusCode()).isEqualTo(200);
+        HttpResponse<String> failed = put("/b", "");
+        assertThat(failed.statusCode()).isEqualTo(503);
+        assertThat(failed.body()).isEqualTo("error");
+        assertThat(arrived).succeedsWithin(PATIENCE);
+        assertThat(served).contains("PUT /b");
+        assertThat(put("/b", "").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void countsTheBytesOfAnswers() throws Exception {
+        put("/large", "");
+        assertThat(proxy.answeredBytes()).isBetween(200_000L, 300_000L);
+    }
+
+    @Test
     void closesConnectionsThatExist_whenCut_andServesNewOnes() throws Exception {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
             await().until(() -> proxy.openConnections() == 1);
