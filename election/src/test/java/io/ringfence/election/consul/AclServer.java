@@ -38,6 +38,16 @@ final class AclServer implements AutoCloseable {
         HttpResponse<String> bootstrap = await().atMost(START)
                 .until(() -> send("PUT", "/v1/acl/bootstrap", "", ""), answer -> answer.statusCode() == 200);
         this.management = secret(JsonParser.parseString(bootstrap.body()));
+        letTheAgentTellTheServers();
+    }
+
+    /** Without rights of its own, the agent is late to pass on what becomes of a health check. */
+    private void letTheAgentTellTheServers() {
+        JsonObject own = new JsonObject();
+        own.addProperty("Token", token("""
+                node_prefix "" { policy = "write" }
+                service_prefix "" { policy = "read" }"""));
+        JsonElement unused = manage("PUT", "/v1/agent/token/agent", own.toString());
     }
 
     ConsulServer server() {
