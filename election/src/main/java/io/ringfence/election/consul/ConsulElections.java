@@ -3,6 +3,7 @@ package io.ringfence.election.consul;
 import io.ringfence.election.Election;
 import io.ringfence.election.ElectionListener;
 import io.ringfence.election.Elections;
+import io.ringfence.election.internal.ElectionNames;
 import io.ringfence.election.internal.Listeners;
 import io.ringfence.election.internal.Loops;
 import io.ringfence.election.internal.NamedThreads;
@@ -35,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class ConsulElections implements Elections {
-    private static final Pattern SEGMENTED =
-            Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*");
-
     private final Settings settings;
     private final ElectionMachine machine;
     private final ElectionDriver driver;
@@ -75,7 +73,7 @@ public final class ConsulElections implements Elections {
 
     @Override
     public Election election(String name) {
-        requireSegments(name, "An election's name");
+        ElectionNames.require(name, "An election's name");
         machine.requireOpen();
         return new ConsulElection(machine, loops, name);
     }
@@ -105,14 +103,6 @@ public final class ConsulElections implements Elections {
     @Override
     public String toString() {
         return "ConsulElections[" + settings.address() + ", " + settings.keyPrefix() + "]";
-    }
-
-    static void requireSegments(String text, String what) {
-        if (!SEGMENTED.matcher(Objects.requireNonNull(text, "name")).matches()) {
-            throw new IllegalArgumentException(
-                    what + " is segments of [A-Za-z0-9_.-] joined by single '/', none of which"
-                            + " starts with '.': not '" + text + "'");
-        }
     }
 
     /** Configures {@link ConsulElections}. Not thread-safe; what it builds does not change with it later. */
@@ -283,7 +273,7 @@ public final class ConsulElections implements Elections {
             if (!Objects.requireNonNull(prefix, "prefix").endsWith("/")) {
                 throw new IllegalArgumentException("A key prefix ends with '/': not '" + prefix + "'");
             }
-            requireSegments(prefix.substring(0, prefix.length() - 1), "A key prefix, without its final '/',");
+            ElectionNames.require(prefix.substring(0, prefix.length() - 1), "A key prefix, without its final '/',");
             this.keyPrefix = prefix;
             return this;
         }
