@@ -45,8 +45,10 @@ class ReadmeTest {
     @Test
     void everyPieceOfJavaIsPartOfAnExampleThatCompiles() throws IOException {
         StringBuilder examples = new StringBuilder();
-        for (Path source : Repository.sources("examples/src/main/java")) {
-            examples.append(Repository.flattened(Files.readString(source))).append('\n');
+        for (String folder : List.of("examples/src/main/java", "examples/src/test/java")) {
+            for (Path source : Repository.sources(folder)) {
+                examples.append(Repository.flattened(Files.readString(source))).append('\n');
+            }
         }
         List<String> pieces = JAVA.matcher(Repository.read("README.md"))
                 .results()

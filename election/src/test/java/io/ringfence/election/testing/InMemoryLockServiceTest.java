@@ -491,6 +491,19 @@ class InMemoryLockServiceTest {
     }
 
     @Test
+    void aLoopIsToldOfALossOnce_whenItHappenedInAPauseRightAfterTheGrant() throws Exception {
+        InMemoryLease lease = ((InMemoryElection) a.election(INVOICES)).acquire();
+        a.pause();
+        locks.advance(TERM);
+        lease.retain(reason -> heard.add("retainer told " + reason));
+        assertThat(heard).containsExactly("acquired 1");
+        a.resume();
+        assertThat(heard)
+                .containsExactlyInAnyOrder(
+                        "acquired 1", "lost 1 DEADLINE_EXCEEDED", "retainer told DEADLINE_EXCEEDED");
+    }
+
+    @Test
     void saysWhichProcessItIs() {
         assertThat(a).hasToString("InMemoryElections[a]");
         assertThat(lead(a).holder()).isEqualTo("a");
