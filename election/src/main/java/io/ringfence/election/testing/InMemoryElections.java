@@ -44,7 +44,7 @@ public final class InMemoryElections implements Elections {
         this.world = world;
         this.process = new InMemoryProcess(world, holder, new Listeners(listeners, world.callbacks));
         this.loops = new Loops(new NamedThreads(Executors.defaultThreadFactory()), world.callbacks, RELEASE_LIMIT);
-        world.control(() -> world.add(process));
+        world.change(() -> world.add(process));
     }
 
     /**

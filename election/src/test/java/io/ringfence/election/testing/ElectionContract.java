@@ -225,6 +225,7 @@ public abstract class ElectionContract extends LeaderLoopContract {
         takeAway(elections, name, reason);
 
         awaitEvent("lost " + reason);
+        assertThat(lease.lost().toCompletableFuture()).isCompletedWithValue(reason);
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.lossReason()).contains(reason);
         assertThat(lease.remaining()).isZero();
@@ -277,7 +278,7 @@ public abstract class ElectionContract extends LeaderLoopContract {
 
     @Test
     void listenersHearOfEachLeaseOnce_inOrder() throws Exception {
-        Elections elections = elections(new Recorder("one "), new Recorder("two "));
+        Elections elections = elections(recorder("one "), recorder("two "));
         List<String> expected = new ArrayList<>();
         for (int round = 0; round < 12; round++) {
             Lease lease = elections.election(name).acquire();
@@ -301,7 +302,7 @@ public abstract class ElectionContract extends LeaderLoopContract {
 
     @Test
     void callbacksThatThrowOrBlock_delayNoLossAndNobodyElse() throws Exception {
-        Elections elections = elections(new Blocking(), new Throwing(), new Recorder(""));
+        Elections elections = elections(new Blocking(), new Throwing(), recorder(""));
         Lease lease = elections.election(name).acquire();
         lease.lost().thenRun(this::block);
         lease.lost().thenRun(() -> {
@@ -343,7 +344,7 @@ public abstract class ElectionContract extends LeaderLoopContract {
 
     @Test
     void closingTheElectionsEndsLeasesAndWaitingCalls_andAllLaterUse() throws Exception {
-        Elections elections = elections(new Recorder(""));
+        Elections elections = elections(recorder(""));
         Election election = elections.election(name);
         Lease lease = election.acquire();
         contender().tryAcquire().ifPresent(unexpected -> events.add("two leaders"));

@@ -78,27 +78,13 @@ abstract class ElectionFixture {
             try {
                 ended = neverEnds.await(1, TimeUnit.MINUTES);
             } catch (InterruptedException e) {
-                events.add("a callback was interrupted");
+                events.add("an interrupt was ignored");
             }
         }
     }
 
-    final class Recorder implements ElectionListener {
-        private final String prefix;
-
-        Recorder(String prefix) {
-            this.prefix = prefix;
-        }
-
-        @Override
-        public void onAcquired(Lease lease) {
-            events.add(prefix + "acquired " + lease.fencingToken());
-        }
-
-        @Override
-        public void onLost(Lease lease, LossReason reason) {
-            events.add(prefix + "lost " + lease.fencingToken() + " " + reason);
-        }
+    ElectionListener recorder(String prefix) {
+        return new Recorder(prefix, events);
     }
 
     final class Blocking implements ElectionListener {

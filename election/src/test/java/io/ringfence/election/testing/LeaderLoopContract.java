@@ -1,6 +1,7 @@
 package io.ringfence.election.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
@@ -126,6 +127,61 @@ abstract class LeaderLoopContract extends ElectionFixture {
     }
 
     @Test
+    void workThatIgnoresTheInterrupt_isNotWaitedForLongerThanTheStopTimeout() {
+        Election election = contender();
+        LeaderLoop loop = election.lead(
+                lease -> {
+                    events.add("works " + lease.requireToken());
+                    block();
+                },
+                QUICK.stopTimeout(Duration.ofMillis(200)));
+        awaitWork();
+        loop.close();
+        assertThat(events).contains("an interrupt was ignored");
+        assertThat(contender().tryAcquire()).as("its key is unlocked").isPresent();
+        assertThatIllegalStateException()
+                .as("no second work next to the first")
+                .isThrownBy(() -> election.lead(this::work));
+    }
+
+    @Test
+    void aLoopClosedByItsOwnWork_keepsTheLockUntilThatHasEnded() {
+        CompletableFuture<LeaderLoop> self = new CompletableFuture<>();
+        CompletableFuture<Boolean> taken = new CompletableFuture<>();
+        Election other = contender();
+        self.complete(contender()
+                .lead(
+                        lease -> {
+                            events.add("works " + lease.requireToken());
+                            self.get().close();
+                            events.add("closed " + lease.lossReason().orElseThrow());
+                            assertThatExceptionOfType(InterruptedException.class)
+                                    .isThrownBy(neverEnds::await);
+                            taken.complete(other.tryAcquire().isPresent());
+                        },
+                        QUICK));
+        awaitEvent("closed RELEASED");
+        self.join().close();
+        assertThat(taken).succeedsWithin(SOON).isEqualTo(false);
+        assertThat(other.tryAcquire()).isPresent();
+    }
+
+    @Test
+    void aLoopThatWaitsForItsTurnIsClosedPromptly() throws Exception {
+        Lease lease = contender().acquire();
+        Election other = contender();
+        LeaderLoop loop = other.lead(this::work, QUICK);
+        Call<Boolean> close = Call.start(() -> {
+            loop.close();
+            return true;
+        });
+        assertThat(close.get()).isTrue();
+        lease.close();
+        assertThat(contender().tryAcquire()).as("it contends no more").isPresent();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
     void aSecondLoopOfOneNameIsRefused_untilTheFirstIsClosed() {
         Election election = contender();
         LeaderLoop first = election.lead(this::work, QUICK);
@@ -139,7 +195,7 @@ abstract class LeaderLoopContract extends ElectionFixture {
 
     @Test
     void theListenerOfALoopHearsOfItsTerms() {
-        contender().lead(lease -> {}, QUICK.listener(new Recorder("")));
+        contender().lead(lease -> {}, QUICK.listener(recorder("")));
         await().atMost(SOON).until(() -> events.size() >= 4);
         assertThat(events.stream().map(event -> event.replaceAll("[0-9]+", "n")).limit(4))
                 .containsExactly("acquired n", "lost n RELEASED", "acquired n", "lost n RELEASED");
