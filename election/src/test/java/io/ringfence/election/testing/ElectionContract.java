@@ -83,6 +83,7 @@ public abstract class ElectionContract extends LeaderLoopContract {
                     letGo(name);
                 }
             }
+            await().atMost(SOON).until(() -> !lease.isHeld());
         }
     }
 
