@@ -9,6 +9,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -30,6 +31,10 @@ final class ConsulHttp {
         this.url = url;
     }
 
+    String url() {
+        return url;
+    }
+
     String get(String path) {
         return require(request(path).GET());
     }
@@ -42,12 +47,20 @@ final class ConsulHttp {
         return require(request(path).DELETE());
     }
 
+    /** Sends a GET request that need not be answered; returns the body of an answer with status 200 that came soon. */
+    Optional<String> probe(String path) {
+        try {
+            HttpResponse<String> response = send(request(path).GET().timeout(PROBE));
+            return response.statusCode() == 200 ? Optional.of(response.body()) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
     /** Whether there is a leader and a session can be created; a refusal by an ACL counts as an answer too. */
     boolean isUsable() {
         try {
-            HttpResponse<String> leader =
-                    send(request("/v1/status/leader").GET().timeout(PROBE));
-            if (leader.statusCode() != 200 || leader.body().strip().length() <= 2) {
+            if (probe("/v1/status/leader").orElse("").strip().length() <= 2) {
                 return false;
             }
             HttpResponse<String> session = send(

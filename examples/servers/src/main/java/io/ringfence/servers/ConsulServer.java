@@ -1,51 +1,26 @@
 package io.ringfence.servers;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A single Consul server in a process of its own, which can be frozen, killed and restarted with its state.
+ * A Consul server in a process of its own, which can be frozen, killed and restarted with its state.
  *
  * <p>It listens on free ports of the loopback interface and keeps its state on disk below the build directory until
  * {@link #close()}. A started server has a leader and accepts sessions (where its ACLs deny anonymous callers: has a
- * leader). It is one server, not a cluster: while it is down there is no Consul. The process dies with this JVM, but
- * outlives it if the JVM is killed with SIGKILL.
+ * leader). Unless it belongs to a {@link ConsulCluster} it is alone: while it is down there is no Consul. The process
+ * dies with this JVM, but outlives it if the JVM is killed with SIGKILL.
  *
  * <p>Thread-safe, except that a server should be stopped and restarted by one thread at a time.
  */
 public final class ConsulServer implements AutoCloseable {
 
-    private static final int START_ATTEMPTS = 5;
-    private static final Duration START = Duration.ofSeconds(30);
-    private static final Duration POLL = Duration.ofMillis(50);
-    private static final Duration GRACE = Duration.ofSeconds(10);
+    private static final String ALONE = "{\"server\": true, \"bootstrap\": true}";
 
-    private final ConsulBinary binary;
-    private final Path directory;
-    private final Path log;
-    private final List<String> command = new ArrayList<>();
-    private final int httpPort;
-    private final ConsulHttp http;
-    private volatile OsProcess process;
+    private final ConsulProcess process;
 
-    private ConsulServer(ConsulBinary binary, String... extraConfigJson) throws IOException {
-        this.binary = binary;
-        this.directory = Directories.create("consul");
-        this.log = directory.resolve("consul.log");
-        List<Integer> ports = FreePorts.find(3);
-        this.httpPort = ports.get(0);
-        this.http = new ConsulHttp(url());
-        command.addAll(List.of(binary.path().toString(), "agent", "-data-dir=" + directory.resolve("data")));
-        configure(config(ports));
-        for (String json : extraConfigJson) {
-            configure(json);
-        }
-        this.process = launch();
+    ConsulServer(ConsulProcess process) {
+        this.process = process;
     }
 
     /**
@@ -64,28 +39,19 @@ public final class ConsulServer implements AutoCloseable {
      * @throws IllegalStateException if there is no consul executable, or the server does not start
      */
     public static ConsulServer start(String... extraConfigJson) {
-        ConsulBinary binary = ConsulBinaries.current();
-        for (int attempt = 1; ; attempt++) {
-            try {
-                ConsulServer server = new ConsulServer(binary, extraConfigJson);
-                if (server.awaitUsable(attempt == START_ATTEMPTS)) {
-                    return server;
-                }
-                server.close();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
+        List<String> config = new ArrayList<>(List.of(ALONE));
+        config.addAll(List.of(extraConfigJson));
+        return new ConsulServer(ConsulProcess.start(1, ports -> config).get(0));
     }
 
     /** Returns the address of the HTTP API, such as {@code http://127.0.0.1:8500}. */
     public String url() {
-        return "http://127.0.0.1:" + httpPort;
+        return process.http().url();
     }
 
     /** Returns the port of the HTTP API, on the loopback interface. */
     public int httpPort() {
-        return httpPort;
+        return process.ports().http();
     }
 
     /** Returns the process id; a restarted server has a new one. */
@@ -110,7 +76,7 @@ public final class ConsulServer implements AutoCloseable {
 
     /** Stops the server (SIGTERM), by force after ten seconds. Its state stays on disk. Also stops a frozen one. */
     public void stop() {
-        process.stop(GRACE);
+        process.stop();
     }
 
     /**
@@ -119,9 +85,8 @@ public final class ConsulServer implements AutoCloseable {
      * @throws IllegalStateException if the server does not start
      */
     public void restart() {
-        stop();
-        process = launch();
-        awaitUsable(true);
+        process.launch();
+        process.awaitUsable();
     }
 
     /**
@@ -132,7 +97,7 @@ public final class ConsulServer implements AutoCloseable {
      * @throws IllegalStateException if the status is not 2xx; the message holds status and body
      */
     public String get(String path) {
-        return http.get(path);
+        return process.http().get(path);
     }
 
     /**
@@ -143,7 +108,7 @@ public final class ConsulServer implements AutoCloseable {
      * @throws IllegalStateException if the status is not 2xx; the message holds status and body
      */
     public String put(String path, String body) {
-        return http.put(path, body);
+        return process.http().put(path, body);
     }
 
     /** Destroys a session, as an operator would. */
@@ -153,64 +118,22 @@ public final class ConsulServer implements AutoCloseable {
 
     /** Deletes a key, whoever holds it. */
     public void deleteKey(String key) {
-        http.delete("/v1/kv/" + key);
+        process.http().delete("/v1/kv/" + key);
     }
 
     /** Stops the server and deletes its state. */
     @Override
     public void close() {
-        stop();
-        Directories.delete(directory);
+        process.close();
     }
 
     @Override
     public String toString() {
-        return "ConsulServer[" + binary.version() + ", " + url() + ", pid " + pid() + "]";
+        return "ConsulServer[" + process + "]";
     }
 
-    private OsProcess launch() {
-        return OsProcess.start(new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile())));
-    }
-
-    /** Returns false if a port was taken meanwhile, which the last attempt treats as any other failure. */
-    private boolean awaitUsable(boolean lastAttempt) {
-        long start = System.nanoTime();
-        while (!http.isUsable()) {
-            boolean exited = process.awaitExit(POLL);
-            if (exited && !lastAttempt && Directories.tail(log).contains("address already in use")) {
-                return false;
-            }
-            if (exited || System.nanoTime() - start > START.toNanos()) {
-                process.kill();
-                String what = exited ? " exited at its start." : " was not usable after " + START.toSeconds() + " s.";
-                throw new IllegalStateException("Consul" + what + Directories.tail(log));
-            }
-        }
-        return true;
-    }
-
-    private void configure(String json) throws IOException {
-        Path file = directory.resolve("config-" + command.size() + ".json");
-        Files.writeString(file, json);
-        command.add("-config-file=" + file);
-    }
-
-    private String config(List<Integer> ports) {
-        String grpcTls = binary.hasGrpcTlsPort() ? ", \"grpc_tls\": -1" : "";
-        return """
-                {
-                  "server": true,
-                  "bootstrap": true,
-                  "bind_addr": "127.0.0.1",
-                  "client_addr": "127.0.0.1",
-                  "node_name": "consul-%1$d",
-                  "ports": {"http": %1$d, "server": %2$d, "serf_lan": %3$d, "serf_wan": -1, "dns": -1, "grpc": -1%4$s},
-                  "performance": {"raft_multiplier": 1},
-                  "limits": {"http_max_conns_per_client": 1000},
-                  "disable_update_check": true
-                }
-                """.formatted(ports.get(0), ports.get(1), ports.get(2), grpcTls);
+    /** The agent itself, for those that put several together. */
+    ConsulProcess process() {
+        return process;
     }
 }

@@ -1,12 +1,14 @@
 package io.ringfence.servers;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 /** An HTTP/1.1 request as it went through a {@link TcpProxy}, byte for byte. Immutable. */
 public final class RecordedRequest {
 
     private final byte[] head;
     private final byte[] body;
+    private final long nanoTime = System.nanoTime();
 
     RecordedRequest(byte[] head, byte[] body) {
         this.head = head;
@@ -28,6 +30,11 @@ public final class RecordedRequest {
     /** Returns the body, read as UTF-8; that of a chunked request still has its chunk sizes in it. */
     public String body() {
         return text(body);
+    }
+
+    /** Returns how much later than another request, of any proxy in this JVM, this one arrived at its proxy. */
+    public Duration after(RecordedRequest earlier) {
+        return Duration.ofNanos(nanoTime - earlier.nanoTime);
     }
 
     @Override
