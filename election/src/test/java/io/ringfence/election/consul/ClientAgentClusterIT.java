@@ -14,8 +14,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The agent of our own machine, to whose node our session belongs, stops, dies or freezes. */
+@ResourceLock(OnACluster.IN_TIME)
 class ClientAgentClusterIT extends OnACluster {
     private final Queue<LossReason> losses = new ConcurrentLinkedQueue<>();
     private final ElectionListener note = new ElectionListener() {

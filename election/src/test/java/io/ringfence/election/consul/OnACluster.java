@@ -16,13 +16,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** A cluster for each class, which is made whole after each test. */
 @Tag("cluster")
-@Isolated("three servers are as many as a small machine runs well")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class OnACluster {
+    /** A lock of the classes that expect servers to answer in time: no two of them run at once. */
+    static final String IN_TIME = "servers that answer in time";
+
     /** Time enough for another Raft leader, and for a renewal by it, before the deadline. */
     static final Duration LONG_TTL = Duration.ofSeconds(20);
 

@@ -14,10 +14,12 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two of three servers are down: nothing can be written, nothing expires, and the third one may not know it. */
+@ResourceLock(OnACluster.IN_TIME)
 class QuorumClusterIT extends OnACluster {
     private static final Duration TERM = Duration.ofSeconds(8);
 

@@ -10,10 +10,12 @@ import io.ringfence.servers.TcpProxy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The leader among Consul's servers, on which all renewals end, dies or freezes, and another one takes its place. */
+@ResourceLock(OnACluster.IN_TIME)
 class RaftLeaderClusterIT extends OnACluster {
 
     @Test

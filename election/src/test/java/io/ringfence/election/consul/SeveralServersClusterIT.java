@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ringfence.election.Lease;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The addresses of all three servers, of which the one in use dies. */
+@ResourceLock(OnACluster.IN_TIME)
 class SeveralServersClusterIT extends OnACluster {
 
     @Test

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A server sleeps while the key, which was free, is locked at the others. When it wakes up it answers what it was asked
  * meanwhile from what it knew: the control shows that it does.
  */
+@ResourceLock(OnACluster.IN_TIME)
 class StaleServerClusterIT extends OnACluster {
     private static final int ROUNDS = 6;
     private static final int READS = 20;
