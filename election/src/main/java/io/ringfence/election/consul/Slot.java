@@ -320,8 +320,9 @@ final class Slot {
             }
         } else if (state.index() > view.index()) {
             onNewer(state, view, ours);
-        } else if (state.index() < view.index() && isHeldByOthers(view)) {
-            view = null; // the list is older, or Consul's indexes went back and the key may be free: read
+        } else if (state.index() < view.index() && (ours || isHeldByOthers(view))) {
+            view = null; // the list is older, or Consul's indexes went back and the key is not as it was: read
+            mustSettle |= ours;
         }
         step();
     }

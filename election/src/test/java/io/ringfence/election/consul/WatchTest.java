@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ringfence.election.LossReason;
 import io.ringfence.election.consul.ConsulRequest.Read;
 import io.ringfence.election.consul.ConsulRequest.RenewSession;
+import io.ringfence.election.consul.ConsulRequest.Unlock;
 import io.ringfence.election.consul.ConsulRequest.Watch;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -152,6 +153,26 @@ class WatchTest {
         consul.pass(Duration.ofMillis(300));
         assertThat(consul.open(Watch.class).index()).isZero();
         assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void unlocksAKeyOfOursThatNobodyHas_whenItsIndexWentBack() {
+        ConsulLease lease = consul.win("job", "s1", 70);
+        lease.release();
+        consul.answer(Unlock.class, new ConsulAnswer.KeyChanged(71));
+        say(80, KeyState.heldBy("s1", KEY, 12)); // Consul was restored, and another key was written since
+        consul.readSays(KeyState.heldBy("s1", KEY, 12));
+        assertThat(consul.open(Unlock.class).guard().index()).isEqualTo(12);
+    }
+
+    @Test
+    void doesNotUnlock_whenTheListIsOlderThanTheUnlock() {
+        ConsulLease lease = consul.win("job", "s1", 70);
+        lease.release();
+        consul.answer(Unlock.class, new ConsulAnswer.KeyChanged(71));
+        say(70, KeyState.heldBy("s1", KEY, 70));
+        consul.readSays(KeyState.unlocked(KEY, 71));
+        assertThat(consul.isOpen(Unlock.class)).isFalse();
     }
 
     @Test
