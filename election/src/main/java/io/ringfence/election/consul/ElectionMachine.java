@@ -91,8 +91,9 @@ final class ElectionMachine {
                 released = new CompletableFuture<>();
                 lease.released = released;
                 if (lease.slot.give(lease, LossReason.RELEASED)) {
-                    lease.slot.step();
-                    return lease.slot.whenSettled(released);
+                    CompletableFuture<Void> settled = lease.slot.whenSettled(released);
+                    lease.slot.step(); // only now, for the next caller's request makes it unsettled again
+                    return settled;
                 }
                 released.complete(null);
             }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ringfence.election.LossReason;
 import io.ringfence.election.consul.ConsulAnswer.Refusal;
+import io.ringfence.election.consul.ConsulRequest.CreateSession;
 import io.ringfence.election.consul.ConsulRequest.Lock;
 import io.ringfence.election.consul.ConsulRequest.Read;
 import io.ringfence.election.consul.ConsulRequest.RenewSession;
@@ -48,6 +49,23 @@ class RetainedLeaseTest {
         consul.runCallbacks();
         assertThat(consul.heard).containsExactly("acquired 7", "lost 7 SHUTDOWN");
         assertThat(told).hasSize(1);
+    }
+
+    @Test
+    void theReleaseIsDone_whenTheKeyIsFreeAlready_andTheNextCallLocksItAtOnce() {
+        consul.watchSays(6, KeyState.unlocked(KEY, 6)); // an old list, so the key is read
+        consul.freeze(HandDrivenConsul.TERM);
+        assertThat(lease.isHeld()).isFalse();
+        Ticket other = consul.contend("other");
+        consul.answer(CreateSession.class, new ConsulAnswer.SessionCreated("s2"));
+        consul.machine.cancel(other);
+        consul.readSays(KeyState.unlocked(KEY, 9));
+        Ticket next = consul.contend("job");
+
+        CompletableFuture<Void> released = consul.machine.release(lease);
+        consul.answer(Lock.class, new ConsulAnswer.KeyChanged(10));
+        assertThat(leaseOf(next).isHeld()).isTrue();
+        assertThat(released).isCompleted();
     }
 
     @Test
