@@ -1,6 +1,5 @@
 package io.ringfence.election.consul;
 
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +26,9 @@ final class Generation {
     boolean denied;
 
     /** Slots whose key is gone, and that ask the next renewal whether the session is gone too. */
-    Set<Slot> doubtful = new HashSet<>();
+    Set<Slot> doubtful = new LinkedHashSet<>();
 
-    Set<Slot> askedByRenewal = new HashSet<>();
+    Set<Slot> askedByRenewal = new LinkedHashSet<>();
 
     Generation(long number, String session, @Nullable Heart heart, Moment sentAt, Moment renewedUntil, Moment renewAt) {
         this.number = number;

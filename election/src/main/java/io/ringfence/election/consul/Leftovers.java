@@ -2,8 +2,8 @@ package io.ringfence.election.consul;
 
 import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -22,9 +22,9 @@ final class Leftovers {
     private final Backoff pause;
 
     /** Sessions to destroy; the value is when to try again, or null while a request is under way. */
-    private final Map<ConsulRequest.DestroySession, @Nullable Moment> sessions = new HashMap<>();
+    private final Map<ConsulRequest.DestroySession, @Nullable Moment> sessions = new LinkedHashMap<>();
 
-    private final Set<String> checks = new HashSet<>();
+    private final Set<String> checks = new LinkedHashSet<>();
     private @Nullable CompletableFuture<Void> allGone;
 
     Leftovers(ElectionMachine machine) {

@@ -4,7 +4,7 @@ import io.ringfence.election.LossReason;
 import io.ringfence.election.internal.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -33,7 +33,7 @@ final class SessionKeeper {
     private @Nullable Moment createSentAt;
     private @Nullable String createdCheck;
     private @Nullable Moment createNotBefore;
-    private final Set<Slot> waitingForFreshness = new HashSet<>();
+    private final Set<Slot> waitingForFreshness = new LinkedHashSet<>();
 
     SessionKeeper(ElectionMachine machine) {
         this.machine = machine;
@@ -177,7 +177,7 @@ final class SessionKeeper {
             failThoseWaitingForFreshness(answer);
         }
         Set<Slot> asked = generation.askedByRenewal;
-        generation.askedByRenewal = new HashSet<>();
+        generation.askedByRenewal = new LinkedHashSet<>();
         asked.forEach(
                 Slot::loseDoubtful); // also where the renewal failed: their keys are not ours, whatever the reason
         if (answer instanceof ConsulAnswer.Done) {
