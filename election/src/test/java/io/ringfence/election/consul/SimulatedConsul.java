@@ -3,64 +3,131 @@ package io.ringfence.election.consul;
 import io.ringfence.election.consul.ConsulAnswer.Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Consul is measured to do with sessions, locks and indexes, in simulated time: a session dies at some
- * time between its ttl and twice its ttl after the last renewal, its end arms the lock delay, a transaction is carried out whole or not at all, and every change of a
- * key has an index of its own.
+ * What Consul is measured to do with sessions and locks, in simulated time: a session dies at twice its ttl, or in some
+ * histories at any time after its ttl; its end arms the lock delay; while there is no Raft leader nothing ends, and all
+ * sessions start anew after that; a transaction is carried out whole or not at all.
  */
 final class SimulatedConsul {
-    private static final class Session {
-        long diesAt;
+    private enum Expiry {
+        AT_TWICE_THE_TTL,
+        SOMETIMES_EARLIER,
+        AT_THE_TTL
     }
 
-    private record Key(long index, @Nullable String session) {}
+    /** A session; it is told to its owner when the answer arrives there. */
+    static final class Session {
+        final String id;
+        final SimulatedProcess owner;
+        boolean told;
+        private long diesAt;
+        private long lateAt;
 
+        Session(String id, SimulatedProcess owner) {
+            this.id = id;
+            this.owner = owner;
+        }
+    }
+
+    private final Simulation world;
+    private final SimulatedTime time;
     private final SplittableRandom random;
-    private final long ttlNanos;
-    private final long lockDelayNanos;
-    private final Map<String, Session> sessions = new HashMap<>();
-    private final Map<String, Key> keys = new TreeMap<>();
-    private final Map<String, Long> lockDelays = new HashMap<>();
-    private final List<Runnable> watchers = new ArrayList<>();
-    private long index = 10;
-    private long listIndex = 10;
+    private final long ttl;
+    private final long lockDelay;
+    private final Expiry expiry;
+    private final Map<String, Session> sessions = new LinkedHashMap<>();
+    private long nextDeath = Long.MAX_VALUE;
+    private long leaderAt;
     private int made;
-    private long now;
 
-    SimulatedConsul(Duration ttl, Duration lockDelay, SplittableRandom random) {
+    final SimulatedKeys keys;
+
+    SimulatedConsul(Simulation world, Duration ttl, Duration lockDelay, SplittableRandom random) {
+        this.world = world;
+        this.time = world.time;
         this.random = random;
-        this.ttlNanos = ttl.toNanos();
-        this.lockDelayNanos = lockDelay.toNanos();
+        this.ttl = ttl.toNanos();
+        this.lockDelay = lockDelay.toNanos();
+        Expiry any = world.faults.any ? Expiry.values()[random.nextInt(3)] : Expiry.AT_TWICE_THE_TTL;
+        this.expiry = world.onTheEdge ? Expiry.AT_THE_TTL : any;
+        this.keys = new SimulatedKeys(world.time);
     }
 
     /** Lets sessions die that are due. */
-    void moveTo(long nanos) {
-        now = nanos;
-        sessions.entrySet().stream()
-                .filter(session -> session.getValue().diesAt <= now)
-                .map(Map.Entry::getKey)
-                .sorted()
-                .toList()
-                .forEach(this::destroy);
+    void expire() {
+        if (nextDeath > time.now() || hasNoLeader()) {
+            return;
+        }
+        nextDeath = Long.MAX_VALUE;
+        long next = Long.MAX_VALUE;
+        for (Session session : List.copyOf(sessions.values())) {
+            if (session.diesAt <= time.now()) {
+                if (session.diesAt < session.lateAt) {
+                    world.struck(FaultKind.EARLY_EXPIRY);
+                }
+                destroy(session.id);
+            } else {
+                next = Math.min(next, session.diesAt);
+            }
+        }
+        wakeAt(next);
+    }
+
+    private void live(Session session) {
+        session.lateAt = time.now() + 2 * ttl;
+        session.diesAt = switch (expiry) {
+            case AT_TWICE_THE_TTL -> session.lateAt;
+            case SOMETIMES_EARLIER -> time.now() + ttl + random.nextLong(ttl + 1);
+            case AT_THE_TTL -> time.now() + ttl + 1;
+        };
+        wakeAt(session.diesAt);
+    }
+
+    private void wakeAt(long death) {
+        if (death < nextDeath) {
+            nextDeath = death;
+            time.after(death - time.now(), this::expire);
+        }
+    }
+
+    /** Nothing is answered or expires for so long; then all sessions live on as if they had been renewed. */
+    void loseLeader(long nanos) {
+        leaderAt = Math.max(leaderAt, time.now() + nanos);
+        time.after(nanos, () -> {
+            if (!hasNoLeader()) {
+                nextDeath = Long.MAX_VALUE;
+                sessions.values().forEach(this::live);
+            }
+        });
+    }
+
+    boolean hasNoLeader() {
+        return time.now() < leaderAt;
+    }
+
+    long leaderAt() {
+        return leaderAt;
     }
 
     /** Carries out anything but a watch. */
-    ConsulAnswer carryOut(ConsulRequest request) {
+    ConsulAnswer carryOut(SimulatedProcess asker, ConsulRequest request) {
         if (request instanceof ConsulRequest.CreateSession) {
-            return new ConsulAnswer.SessionCreated(create());
+            Session session = new Session("s" + ++made, asker);
+            sessions.put(session.id, session);
+            live(session);
+            return new ConsulAnswer.SessionCreated(session.id);
         } else if (request instanceof ConsulRequest.RenewSession renew) {
             Session session = sessions.get(renew.session());
             if (session == null) {
                 return new ConsulAnswer.SessionGone();
             }
-            session.diesAt = now + ttlNanos + random.nextLong(ttlNanos);
+            live(session);
             return new ConsulAnswer.Done();
         } else if (request instanceof ConsulRequest.DestroySession destroy) {
             destroy(destroy.session());
@@ -72,17 +139,9 @@ final class SimulatedConsul {
         } else if (request instanceof ConsulRequest.UnlockAll unlockAll) {
             return unlock(unlockAll.session(), unlockAll.guards(), true);
         } else if (request instanceof ConsulRequest.Read read) {
-            return new ConsulAnswer.KeyRead(state(read.key()));
+            return new ConsulAnswer.KeyRead(keys.read(read.key()));
         }
         throw new IllegalArgumentException("not to be carried out at once: " + request);
-    }
-
-    private String create() {
-        String id = "session-" + ++made;
-        Session session = new Session();
-        session.diesAt = now + ttlNanos + random.nextLong(ttlNanos);
-        sessions.put(id, session);
-        return id;
     }
 
     /** Ends a session: its keys become free and are in lock delay. */
@@ -90,130 +149,141 @@ final class SimulatedConsul {
         if (sessions.remove(id) == null) {
             return;
         }
-        index++;
-        for (String key : List.copyOf(keys.keySet())) {
-            if (id.equals(holder(key))) {
-                lockDelays.put(key, now + lockDelayNanos);
-                set(key, null);
-            }
+        List<String> held = keys.heldBy(id);
+        if (lockDelay > 0) {
+            held.forEach(key -> keys.delay(key, lockDelay));
         }
+        keys.change(held, null);
     }
 
     private ConsulAnswer lock(ConsulRequest.Lock lock) {
-        Key key = keys.get(lock.key());
-        if (!matches(lock.guard())) {
+        if (!keys.matches(lock.guard())) {
             return refused(Refusal.GUARD);
         }
-        if (lockDelays.getOrDefault(lock.key(), 0L) > now) {
+        if (keys.isDelayed(lock.key())) {
             return refused(Refusal.LOCK_DELAY);
         }
         if (!sessions.containsKey(lock.session())) {
             return refused(Refusal.INVALID_SESSION);
         }
-        if (key != null && key.session() != null) {
-            return key.session().equals(lock.session())
-                    ? new ConsulAnswer.KeyChanged(key.index())
+        String holder = keys.holder(lock.key());
+        if (holder != null) {
+            return holder.equals(lock.session())
+                    ? new ConsulAnswer.KeyChanged(keys.read(lock.key()).index())
                     : refused(Refusal.HELD);
         }
-        index++;
-        set(lock.key(), lock.session());
-        return new ConsulAnswer.KeyChanged(index);
+        return new ConsulAnswer.KeyChanged(keys.change(lock.key(), lock.session()));
     }
 
     private ConsulAnswer unlock(String session, List<KeyState> guards, boolean many) {
         for (KeyState guard : guards) {
-            Key key = keys.get(guard.key());
-            if (key == null || !matches(guard) || !session.equals(key.session())) {
+            if (!guard.exists() || !keys.matches(guard) || !session.equals(keys.holder(guard.key()))) {
                 return refused(Refusal.GUARD);
             }
         }
-        index++;
-        guards.forEach(guard -> set(guard.key(), null));
+        long index = keys.change(guards.stream().map(KeyState::key).toList(), null);
         return many ? new ConsulAnswer.Done() : new ConsulAnswer.KeyChanged(index);
-    }
-
-    private boolean matches(KeyState guard) {
-        Key key = keys.get(guard.key());
-        return guard.exists() ? key != null && key.index() == guard.index() : key == null;
     }
 
     private static ConsulAnswer refused(Refusal refusal) {
         return new ConsulAnswer.Refused(refusal, refusal.name());
     }
 
-    private void set(String key, @Nullable String session) {
-        keys.put(key, new Key(index, session));
-        changed();
-    }
-
-    private void changed() {
-        listIndex = index;
-        List<Runnable> woken = List.copyOf(watchers);
-        watchers.clear();
-        woken.forEach(Runnable::run);
-    }
-
-    // What others do to the keys.
+    // What others do.
 
     void putByHand(String key) {
-        index++;
-        Key old = keys.get(key);
-        set(key, old == null ? null : old.session());
-    }
-
-    void deleteByHand(String key) {
-        if (keys.remove(key) != null) {
-            index++;
-            changed();
-        }
+        keys.change(key, keys.holder(key));
     }
 
     void releaseByHand(String key) {
-        Key old = keys.get(key);
-        if (old != null && old.session() != null) {
-            index++;
-            set(key, null);
+        if (keys.holder(key) != null) {
+            keys.change(key, null);
         }
     }
 
-    /** Locks a key in the name of that session. */
-    void lockByHand(String key, String session) {
-        if (sessions.containsKey(session) && holder(key) == null && lockDelays.getOrDefault(key, 0L) <= now) {
-            index++;
-            set(key, session);
+    /** Locks a key in the name of any session there is. */
+    void lockByHand(String key) {
+        List<String> ids = sessionIds();
+        if (!ids.isEmpty() && keys.holder(key) == null && !keys.isDelayed(key)) {
+            keys.change(key, ids.get(random.nextInt(ids.size())));
+        }
+    }
+
+    void destroyByHand() {
+        List<String> ids = sessionIds();
+        if (!ids.isEmpty()) {
+            destroy(ids.get(random.nextInt(ids.size())));
+        }
+    }
+
+    // Going back.
+
+    private record Snapshot(SimulatedKeys.Snapshot keys, List<Session> sessions) {}
+
+    private @Nullable Snapshot saved;
+
+    void save() {
+        saved = new Snapshot(keys.snapshot(), List.copyOf(sessions.values()));
+    }
+
+    /** Goes back to what was saved; the index goes on, unless Consul was rebuilt. */
+    void restore(boolean rebuilt) {
+        Snapshot snapshot = saved;
+        if (snapshot == null) {
+            snapshot = new Snapshot(
+                    new SimulatedKeys.Snapshot(Map.of(), SimulatedKeys.FIRST_INDEX, SimulatedKeys.FIRST_INDEX),
+                    List.of());
+        }
+        Map<String, Session> before = Map.copyOf(sessions);
+        sessions.clear();
+        for (Session old : snapshot.sessions()) {
+            Session session = new Session(old.id, old.owner);
+            Session still = before.get(old.id);
+            session.told = still != null && still.told; // nobody is told if it is back from the dead
+            sessions.put(session.id, session);
+            live(session);
+        }
+        if (rebuilt) {
+            keys.rebuild(snapshot.keys());
+        } else {
+            keys.restore(snapshot.keys());
         }
     }
 
     // What there is.
 
-    private KeyState state(String key) {
-        Key known = keys.get(key);
-        return known == null
-                ? KeyState.absent(key, index)
-                : new KeyState(key, true, known.index(), known.session(), null);
-    }
-
-    ConsulAnswer list() {
-        List<KeyState> all = keys.keySet().stream().map(this::state).toList();
-        return new ConsulAnswer.KeyList(listIndex, all, 100L * all.size());
-    }
-
-    long listIndex() {
-        return listIndex;
-    }
-
-    /** Calls once when the list changes next. */
-    void whenChanged(Runnable watcher) {
-        watchers.add(watcher);
+    /** Its owner knows of the session, or will not do anything about it any more. */
+    void tell(String id, boolean told) {
+        Session session = sessions.get(id);
+        if (session != null) {
+            session.told = told;
+        }
     }
 
     @Nullable
-    String holder(String key) {
-        Key known = keys.get(key);
-        return known == null ? null : known.session();
+    Session session(String id) {
+        return sessions.get(id);
     }
 
-    List<String> liveSessions() {
-        return sessions.keySet().stream().sorted().toList();
+    Iterable<Session> sessions() {
+        return sessions.values();
+    }
+
+    /** Whether sessions that nobody renews, or lock delays, are still to end. */
+    boolean hasLeftovers() {
+        for (Session session : sessions.values()) {
+            if (!session.owner.renews(session.id)) {
+                return true;
+            }
+        }
+        return keys.isAnyDelayed();
+    }
+
+    private List<String> sessionIds() {
+        return new ArrayList<>(sessions.keySet());
+    }
+
+    int made() {
+        return made;
     }
 }

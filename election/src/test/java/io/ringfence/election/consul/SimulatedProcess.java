@@ -2,297 +2,211 @@ package io.ringfence.election.consul;
 
 import io.ringfence.election.internal.Listeners;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
-/** One process: a machine, its threads as queues, and a network to Consul that loses, delays and repeats. */
+/** One process: a machine, its clocks, its network and its callers. While it is frozen nothing happens in it. */
 final class SimulatedProcess implements Outbox {
-    private static final Duration REQUEST_TIMEOUT = Duration.ofMillis(1200);
-    private static final Duration WATCH_WAIT = Duration.ofSeconds(10);
-    private static final long MILLI = 1_000_000;
-    private static final int CONTROL_THREADS = 2;
-    private static final ConsulAnswer CUT_OFF = new ConsulAnswer.Failed("cut off", null);
+    static final Duration REQUEST_TIMEOUT = Duration.ofMillis(1200);
+    static final Duration WATCH_WAIT = Duration.ofSeconds(10);
 
-    private final Simulation world;
-    private final SplittableRandom random;
+    final Simulation world;
+    final SplittableRandom random;
+    final SimulatedClock clock;
+    final SimulatedNetwork network;
+    final SimulatedCallers callers;
     final ElectionMachine machine;
-    final List<ConsulLease> leases = new ArrayList<>();
-    final List<Ticket> tickets = new ArrayList<>();
-    final Map<ConsulLease, CompletableFuture<Void>> releases = new HashMap<>();
-
-    private final Deque<ConsulRequest> control = new ArrayDeque<>();
-    private final Deque<ConsulRequest> renewals = new ArrayDeque<>();
-    private int controlBusy;
-    private int renewBusy;
+    private final int number;
     private long frozenUntil;
-    private long cutOffUntil;
     private long tickAt = Long.MAX_VALUE;
-    boolean closed;
+    private boolean closing;
+    private boolean dead;
 
-    SimulatedProcess(Simulation world, Duration ttl, Duration lockDelay, SplittableRandom random) {
+    SimulatedProcess(Simulation world, int number, Duration lockDelay, SplittableRandom random) {
         this.world = world;
+        this.number = number;
         this.random = random;
+        this.clock = new SimulatedClock(random.split(), world.faults == Faults.CLOCKS, world.onTheEdge);
+        if (clock.drifts()) {
+            world.struck(FaultKind.CLOCK_DRIFT);
+        }
+        this.network = new SimulatedNetwork(this, random.split());
+        this.callers = new SimulatedCallers(this, random.split());
         Settings settings = new Settings(
                 List.of("http://simulated:8500"),
                 null,
                 Simulation.PREFIX,
                 "simulated",
                 0,
-                ttl,
-                ttl.dividedBy(5),
+                Simulation.TTL,
+                Simulation.MARGIN,
                 lockDelay,
                 REQUEST_TIMEOUT,
                 WATCH_WAIT,
                 null);
-        this.machine =
-                new ElectionMachine(settings, this::now, this, random.split(), new Listeners(List.of(), Runnable::run));
+        this.machine = new ElectionMachine(
+                settings, this::now, this, random.split(), new Listeners(List.of(callers), this::run));
         wake();
     }
 
     Moment now() {
-        return new Moment(world.now(), world.now() / MILLI);
+        return clock.at(world.time.now());
+    }
+
+    /** What {@link ConsulLease#isHeld()} would say, without the declaration of the loss, which somebody else must make. */
+    boolean isHeld(ConsulLease lease) {
+        return !lease.isMarkedLost() && !lease.isExpiredAt(now());
     }
 
     // The outbox.
 
     @Override
     public void send(ConsulRequest request) {
-        if (request instanceof ConsulRequest.Watch watch) {
-            watch(watch);
-        } else if (request instanceof ConsulRequest.RenewSession) {
-            renewals.add(request);
-        } else {
-            control.add(request);
-        }
-        startQueued();
-    }
-
-    private void startQueued() {
-        while (controlBusy < CONTROL_THREADS && !control.isEmpty()) {
-            controlBusy++;
-            start(control.remove(), () -> controlBusy--);
-        }
-        while (renewBusy < 1 && !renewals.isEmpty()) {
-            renewBusy++;
-            start(renewals.remove(), () -> renewBusy--);
-        }
+        callers.sends(request);
+        network.send(request, answer -> {
+            if (answer instanceof ConsulAnswer.SessionCreated created) {
+                world.consul.tell(created.session(), true);
+            }
+            if (answer instanceof ConsulAnswer.Denied && request instanceof ConsulRequest.DestroySession destroy) {
+                world.consul.tell(destroy.session(), false); // it was told off, so the ttl has to end the session
+            }
+            callers.beforeAnswer(request, answer);
+            machine.answer(request, answer);
+        });
     }
 
     @Override
     public CompletableFuture<ConsulAnswer> read(String key) {
-        throw new UnsupportedOperationException("callers' reads have no place here");
+        throw new UnsupportedOperationException("callers here do not block");
     }
 
     @Override
     public void run(Runnable action) {
-        here(random.nextLong(5 * MILLI), action);
+        later(random.nextLong(5 * SimulatedTime.MILLI), action);
     }
 
     @Override
     public void wake() {
-        tickAt(world.now() + 1);
+        tickAt(world.time.now() + 1);
     }
 
     private void tickAt(long when) {
         if (when < tickAt) {
             tickAt = when;
-            here(when - world.now(), () -> {
+            later(when - world.time.now(), () -> {
                 if (tickAt == when) {
                     tickAt = Long.MAX_VALUE;
-                    tickAt(world.now() + Math.max(1, machine.tick()));
+                    tickAt(world.time.now() + Math.max(1, clock.took(machine.tick())));
                 }
             });
         }
     }
 
-    // The network.
-
-    private void start(ConsulRequest request, Runnable threadIsFree) {
-        AtomicBoolean answered = new AtomicBoolean();
-        long timeout = REQUEST_TIMEOUT.toNanos();
-        if (world.now() < cutOffUntil) {
-            world.log(this, request, CUT_OFF);
-        } else if (world.strikes()) {
-            fault(request, answer -> arrive(request, answer, answered, threadIsFree));
-        } else {
-            reach(request, latency(), answer -> arrive(request, answer, answered, threadIsFree));
-        }
-        here(timeout, () -> arrive(request, new ConsulAnswer.Failed("timed out", null), answered, threadIsFree));
-    }
-
-    private void fault(ConsulRequest request, Consumer<ConsulAnswer> answer) {
-        switch (random.nextInt(6)) {
-            case 0 -> {} // the request is lost
-            case 1 -> reach(request, latency(), lost -> {}); // the answer is lost
-            case 2 ->
-                reach(request, latency() + random.nextLong(5_000 * MILLI), answer); // late, at times after the time-out
-            case 3 -> here(latency(), () -> answer.accept(new ConsulAnswer.Failed("500 at once", null)));
-            case 4 ->
-                reach(
-                        request,
-                        latency(),
-                        hidden -> answer.accept(new ConsulAnswer.Failed("500 after the effect", null)));
-            default -> { // twice, the second time late
-                reach(request, latency(), answer);
-                reach(request, latency() + random.nextLong(3_000 * MILLI), duplicate -> {});
+    /** Runs the action in this process after so many nanoseconds, or later if it is frozen then. */
+    void later(long nanos, Runnable action) {
+        world.time.after(nanos, () -> {
+            if (dead) {
+                return;
             }
-        }
-    }
-
-    private void reach(ConsulRequest request, long after, Consumer<ConsulAnswer> answer) {
-        world.at(after, () -> {
-            ConsulAnswer given = world.consul.carryOut(request);
-            world.log(this, request, given);
-            here(latency(), () -> answer.accept(given));
-        });
-    }
-
-    private void arrive(ConsulRequest request, ConsulAnswer answer, AtomicBoolean answered, Runnable threadIsFree) {
-        if (answered.compareAndSet(false, true)) {
-            threadIsFree.run();
-            machine.answer(request, answer);
-            startQueued();
-        }
-    }
-
-    private void watch(ConsulRequest.Watch watch) {
-        AtomicBoolean done = new AtomicBoolean();
-        if (world.now() < cutOffUntil || (world.strikes() && random.nextBoolean())) {
-            here(
-                    latency() + random.nextLong(2_000 * MILLI),
-                    () -> hear(watch, new ConsulAnswer.Failed("cut", null), done));
-            return;
-        }
-        long lag = world.strikes() ? random.nextLong(3_000 * MILLI) : latency();
-        Runnable answer = () -> {
-            ConsulAnswer list = world.consul.list();
-            here(lag, () -> hear(watch, list, done));
-        };
-        world.at(latency(), () -> {
-            if (watch.index() < world.consul.listIndex()) {
-                answer.run();
+            if (world.time.now() < frozenUntil) {
+                later(frozenUntil - world.time.now() + random.nextLong(SimulatedTime.MILLI), action);
             } else {
-                world.consul.whenChanged(answer);
-                world.at(WATCH_WAIT.toNanos(), answer);
-            }
-        });
-    }
-
-    private void hear(ConsulRequest.Watch watch, ConsulAnswer answer, AtomicBoolean done) {
-        if (done.compareAndSet(false, true)) {
-            machine.answer(watch, answer);
-        }
-    }
-
-    private long latency() {
-        return MILLI / 10 + random.nextLong(world.isCalm() ? MILLI : 20 * MILLI);
-    }
-
-    /** Runs the action in this process: later, if it is frozen then. */
-    private void here(long after, Runnable action) {
-        world.at(after, () -> {
-            if (world.now() < frozenUntil) {
-                here(frozenUntil - world.now() + random.nextLong(MILLI), action);
-            } else {
+                callers.look(); // somebody always looks just before, and sees what is lost
                 action.run();
+                callers.look();
             }
         });
     }
 
-    // What callers do.
+    // What happens to it.
 
-    void freeze(Duration duration) {
-        frozenUntil = world.now() + duration.toNanos();
+    void freeze(long nanos) {
+        if (!isFrozen()) {
+            frozenUntil = world.time.now() + nanos;
+            // It may wake to a list from before Consul went back, and then be blind until the wait of a watch is over.
+            world.struck(FaultKind.PROCESS_FROZEN, nanos + WATCH_WAIT.toNanos() * 17 / 16 + SimulatedTime.SECOND);
+        }
     }
 
-    /** Loses all requests from now. */
-    void cutOff(Duration duration) {
-        cutOffUntil = world.now() + duration.toNanos();
+    void suspend(long nanos) {
+        if (!isFrozen() && !clock.isSetBack) {
+            freeze(nanos);
+            clock.suspend(world.time.now(), nanos);
+            world.struck(FaultKind.SUSPENDED, nanos);
+        }
     }
 
-    void contend(String name, Ticket.Mode mode) {
-        here(0, () -> {
-            if (!closed) {
-                tickets.add(machine.contend(name, mode));
+    void stepWallClock(long millis) {
+        if (millis > 0 || (clock.isSetBack && !isFrozen())) {
+            clock.stepWall(millis);
+            world.struck(millis > 0 ? FaultKind.WALL_CLOCK_FORWARD : FaultKind.WALL_CLOCK_BACK);
+        }
+    }
+
+    boolean isFrozen() {
+        return world.time.now() < frozenUntil;
+    }
+
+    /** Since when this process has been running. */
+    long runsSince() {
+        return frozenUntil;
+    }
+
+    /** Whether it goes on with that session. */
+    boolean renews(String session) {
+        Generation generation = machine.sessions.current();
+        return !dead && generation != null && generation.session.equals(session);
+    }
+
+    /** Whether somebody here has a lease of the key from that session, or has not ended the work for one. */
+    boolean owns(String key, String session) {
+        for (SimulatedTerm term : callers.terms) {
+            if (term.key.equals(key) && term.lease.generation.session.equals(session)) {
+                if (isHeld(term.lease) || (term.retained && !term.workEnded)) {
+                    return true;
+                }
             }
-        });
+        }
+        return false;
     }
 
-    void cancelOne() {
-        here(0, () -> {
-            if (!tickets.isEmpty()) {
-                Ticket ticket = tickets.remove(random.nextInt(tickets.size()));
-                machine.cancel(ticket).ifPresent(late -> {
-                    leases.add(late);
-                    release(late);
-                });
-            }
-        });
+    void kill() {
+        dead = true;
     }
 
-    void releaseOne() {
-        here(0, () -> {
-            if (!leases.isEmpty()) {
-                release(leases.get(random.nextInt(leases.size())));
-            }
-        });
-    }
-
-    void releaseAll() {
-        here(0, () -> List.copyOf(leases).forEach(this::release));
-    }
-
-    private void release(ConsulLease lease) {
-        releases.put(lease, machine.release(lease));
-    }
-
+    /** Does what {@link ConsulElections#close} does. */
     void close() {
-        here(0, () -> {
-            closed = true;
-            CompletableFuture<Void> unlocked = machine.shutDown();
-            Runnable destroy = () -> here(0, () -> {
-                CompletableFuture<Void> ignored = machine.destroySessions();
+        later(0, () -> {
+            closing = true;
+            long work = callers.endTerms() ? random.nextLong(SimulatedTime.SECOND) : 0;
+            later(work, () -> {
+                CompletableFuture<Void> unlocked = machine.shutDown();
+                once(unlocked, machine.settings.closeLimit(), () -> {
+                    CompletableFuture<Void> destroyed = machine.destroySessions();
+                    once(destroyed, machine.settings.requestLimit(), this::kill);
+                });
             });
-            here(2 * REQUEST_TIMEOUT.toNanos(), destroy);
-            CompletableFuture<Void> unused = unlocked.thenRun(destroy);
         });
     }
 
-    /** Moves what was granted from the tickets to the leases. */
-    List<ConsulLease> collect() {
-        List<ConsulLease> granted = new ArrayList<>();
-        tickets.removeIf(ticket -> {
-            if (!ticket.result.isDone()) {
-                return false;
-            }
-            if (!ticket.result.isCompletedExceptionally()) {
-                ticket.result.join().ifPresent(granted::add);
-            }
-            return true;
-        });
-        leases.addAll(granted);
-        return granted;
+    private void once(CompletableFuture<Void> future, Duration limit, Runnable action) {
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        CompletableFuture<Void> unused = first.thenRun(action);
+        CompletableFuture<Void> ignored = future.thenRun(() -> later(0, () -> first.complete(null)));
+        later(limit.toNanos(), () -> first.complete(null));
     }
 
-    @Nullable
-    ConsulLease held(String key) {
-        return leases.stream()
-                .filter(lease -> lease.slot.key().equals(key) && isHeld(lease))
-                .findFirst()
-                .orElse(null);
+    boolean isClosing() {
+        return closing;
     }
 
-    /** What {@link ConsulLease#isHeld()} would say, without the declaration of the loss, which somebody else must make. */
-    boolean isHeld(ConsulLease lease) {
-        return !lease.isMarkedLost() && !lease.isExpiredAt(now());
+    boolean isDead() {
+        return dead;
+    }
+
+    @Override
+    public String toString() {
+        return "P" + number;
     }
 }
