@@ -154,6 +154,7 @@ class FailureDetectionIT {
             Lease lease = election.acquire();
             String session = consul.session(service);
             first.refuse();
+            first.cut();
             assertThat(lease.lost().toCompletableFuture().get(5, TimeUnit.SECONDS))
                     .isEqualTo(LossReason.DEADLINE_EXCEEDED);
             try (Lease next = election.acquire()) {
