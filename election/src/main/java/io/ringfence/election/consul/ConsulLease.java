@@ -154,6 +154,10 @@ final class ConsulLease implements TermLease {
         return generation.deadline.isReachedAt(now) || confirmBy.isReachedAt(now);
     }
 
+    Moment confirmBy() {
+        return confirmBy;
+    }
+
     boolean isUnconfirmedAt(Moment now) {
         return confirmBy.isReachedAt(now);
     }

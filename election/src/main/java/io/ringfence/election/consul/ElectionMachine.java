@@ -45,6 +45,10 @@ final class ElectionMachine {
     private final Set<Slot> delayed = new LinkedHashSet<>();
     private @Nullable Moment lastLockDelayTry;
     private @Nullable Moment nextSweep;
+
+    /** When {@link #tick} last said that it is due again. */
+    private Moment toldDue;
+
     private volatile boolean everAnswered;
     private boolean outage;
     private boolean closing;
@@ -57,6 +61,7 @@ final class ElectionMachine {
         this.events = new ElectionEvents(outbox, listeners);
         this.sessions = new SessionKeeper(this);
         this.watch = new KeyWatch(this);
+        this.toldDue = now();
     }
 
     // What callers want.
@@ -217,7 +222,10 @@ final class ElectionMachine {
             } else {
                 watch.onAnswer(answer);
             }
-            outbox.wake();
+            Moment now = now();
+            if (nextDue(now).nanosFrom(now) < toldDue.nanosFrom(now)) {
+                outbox.wake();
+            }
             return null;
         });
     }
@@ -244,27 +252,42 @@ final class ElectionMachine {
                 }
             }
             sweep(now);
-            Moment next = watch.nextTick(now, sessions.nextTick(now, now.plus(LONGEST_SLEEP)));
-            for (Slot slot : delayed) {
-                Moment notBefore = slot.notBefore();
-                next = notBefore == null ? now : Moment.earlier(next, notBefore, now);
-            }
-            return Math.max(next.nanosFrom(now), 0);
+            toldDue = nextDue(now);
+            return Math.max(toldDue.nanosFrom(now), 0);
         });
+    }
+
+    /** When {@link #tick} has something to do. */
+    private Moment nextDue(Moment now) {
+        Moment next = watch.nextTick(now, sessions.nextTick(now, now.plus(LONGEST_SLEEP)));
+        for (Slot slot : delayed) {
+            Moment notBefore = slot.notBefore();
+            next = notBefore == null ? now : Moment.earlier(next, notBefore, now);
+        }
+        Generation generation = sessions.current();
+        if (generation != null) {
+            for (ConsulLease lease : generation.leases) {
+                next = Moment.earlier(next, lease.confirmBy(), now);
+            }
+        }
+        return next;
     }
 
     /** While the watch is silent, held keys are read one by one; leases that nothing confirms end. */
     private void sweep(Moment now) {
         Generation generation = sessions.current();
-        if (generation == null || (nextSweep != null && !nextSweep.isReachedAt(now))) {
+        if (generation == null) {
             return;
         }
-        nextSweep = now.plus(settings.renewInterval());
+        boolean due = nextSweep == null || nextSweep.isReachedAt(now);
+        if (due) {
+            nextSweep = now.plus(settings.renewInterval());
+        }
         for (ConsulLease lease : List.copyOf(generation.leases)) {
             if (lease.isUnconfirmedAt(now)) {
                 lease.slot.lose(LossReason.DEADLINE_EXCEEDED);
                 lease.slot.step();
-            } else if (watch.isSilentAt(now)) {
+            } else if (due && watch.isSilentAt(now)) {
                 lease.slot.suspect();
             }
         }

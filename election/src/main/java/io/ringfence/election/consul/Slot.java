@@ -186,8 +186,8 @@ final class Slot {
         ConsulLease granted = new ConsulLease(machine, this, generation, token, locked, now);
         lease = granted;
         generation.leases.add(granted);
-        machine.events.acquired(granted);
         tickets.grant(granted);
+        machine.events.acquired(granted);
     }
 
     void onAnswer(ConsulRequest request, ConsulAnswer answer) {

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated
 @ExtendWith(SharedServers.class)
 class LatencyIT {
-    private static final int WARM_UP = 30;
+    /** Until the JVM has compiled what is measured. */
+    private static final int WARM_UP = 300;
+
     private static final int SAMPLES = Integer.getInteger("latency.samples", 60);
     private static final double LIMIT = 3.9;
 
@@ -77,7 +79,7 @@ class LatencyIT {
                 Elections others = consul.quick().build()) {
             Lease lease = some.election("takeover").acquire();
             transact(lock("takeover-bare", first));
-            for (int i = -WARM_UP; i < SAMPLES; i++) {
+            for (int i = -WARM_UP / 4; i < SAMPLES; i++) {
                 Election waiting = (i & 1) == 0 ? others.election("takeover") : some.election("takeover");
                 CompletableFuture<Timed> next = CompletableFuture.supplyAsync(() -> acquire(waiting));
                 Thread.sleep(20); // until it waits
