@@ -53,8 +53,17 @@ record ConsulAgent(
     }
 
     private ConsulAnswer create(@Nullable String check) {
-        String body = ConsulJson.newSession(settings, check);
-        return ConsulJson.sessionCreated(settings, put(control, "/v1/session/create", body));
+        HttpResponse response = put(control, "/v1/session/create", ConsulJson.newSession(settings, check, null));
+        if (settings.datacenter() != null && ConsulJson.isOfUnknownNode(response)) {
+            // A session belongs to a node, by default the agent's, which another datacenter does not know.
+            HttpResponse servers = control.makeGetRequest("/v1/catalog/service/consul", parameters());
+            String node = ConsulJson.firstNode(servers);
+            if (node == null) {
+                return ConsulJson.noNodeToBindTo(settings, servers);
+            }
+            response = put(control, "/v1/session/create", ConsulJson.newSession(settings, check, node));
+        }
+        return ConsulJson.sessionCreated(settings, response);
     }
 
     /** Registers the check and makes a session that is bound to it, or leaves neither if it can. */

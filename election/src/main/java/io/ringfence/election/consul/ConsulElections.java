@@ -246,7 +246,9 @@ public final class ConsulElections implements Elections {
          * Sets the datacenter whose Consul servers hold the elections: the agent's own by default. Every request then asks
          * for it, and the agent passes it on. Each datacenter counts its indexes for itself, so tokens of two have no
          * order: all processes, and all that one resource ever sees, take the same. An unknown one is told at the first
-         * use, as an {@link io.ringfence.election.ElectionException} that names it.
+         * use, as an {@link io.ringfence.election.ElectionException} that names it. In another datacenter than the agent's,
+         * the session belongs to one of its Consul servers, and ends if that server leaves for good; an ACL token needs
+         * {@code service "consul" read} and {@code node_prefix "" read} there to find it.
          *
          * @param datacenter its name, 1 to 64 of {@code [a-z0-9_-]}
          * @return this builder

@@ -17,9 +17,12 @@ import org.jspecify.annotations.Nullable;
 final class ConsulJson {
     private ConsulJson() {}
 
-    /** A session bound to the check, or to none. */
-    static String newSession(Settings settings, @Nullable String check) {
+    /** A session bound to the check, or to none; of that node, or of the agent's. */
+    static String newSession(Settings settings, @Nullable String check, @Nullable String node) {
         JsonObject session = new JsonObject();
+        if (node != null) {
+            session.addProperty("Node", node);
+        }
         session.addProperty("Name", "ringfence " + settings.holder());
         session.addProperty("TTL", settings.sessionTtl().toMillis() + "ms");
         session.addProperty("LockDelay", settings.lockDelay().toMillis() + "ms");
@@ -90,6 +93,28 @@ final class ConsulJson {
         JsonObject kv = new JsonObject();
         kv.add("KV", operation);
         return kv;
+    }
+
+    static boolean isOfUnknownNode(HttpResponse response) {
+        return response.getStatusCode() == 500
+                && response.getContent() != null
+                && response.getContent().contains("Missing node registration");
+    }
+
+    /** The node of the first one in a list of services. */
+    static @Nullable String firstNode(HttpResponse services) {
+        if (services.getStatusCode() != 200) {
+            return null;
+        }
+        JsonArray list = JsonParser.parseString(services.getContent()).getAsJsonArray();
+        return list.isEmpty() ? null : text(list.get(0).getAsJsonObject(), "Node");
+    }
+
+    static ConsulAnswer noNodeToBindTo(Settings settings, HttpResponse response) {
+        return new ConsulAnswer.Denied("Consul at " + settings.address() + " shows no server of datacenter '"
+                + settings.datacenter() + "' (" + response.getStatusCode()
+                + "), and a session there belongs to one of them. Give the ACL token service \"consul\" read and"
+                + " node_prefix \"\" read in that datacenter");
     }
 
     static ConsulAnswer sessionCreated(Settings settings, HttpResponse response) {
