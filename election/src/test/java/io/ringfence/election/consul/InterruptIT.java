@@ -29,7 +29,7 @@ class InterruptIT {
     /** The default time-out of a request at a ttl of 10 s is 2.3 s; the rest is for a slow machine. */
     private static final Duration REQUEST = Duration.ofSeconds(4);
 
-    private enum Step {
+    enum Step {
         CREATE("PUT /v1/session/create"),
         READ("GET /v1/kv/" + PREFIX + "key?consistent"),
         LOCK("PUT /v1/txn");
@@ -45,7 +45,7 @@ class InterruptIT {
         }
     }
 
-    private enum Fate {
+    enum Fate {
         LATE,
         LOST
     }
