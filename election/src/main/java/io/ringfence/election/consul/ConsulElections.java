@@ -131,6 +131,7 @@ public final class ConsulElections implements Elections {
         private Duration lockDelay = DEFAULT_LOCK_DELAY;
         private @Nullable Duration margin;
         private @Nullable Duration requestTimeout;
+        private boolean serfHealth;
         private @Nullable FailureDetection failureDetection;
         private @Nullable String datacenter;
         private String keyPrefix = DEFAULT_KEY_PREFIX;
@@ -239,6 +240,18 @@ public final class ConsulElections implements Elections {
                         "The service of failureDetection is 1 to 63 of [A-Za-z0-9-]: not '" + service + "'");
             }
             this.failureDetection = new FailureDetection(checked, service);
+            return this;
+        }
+
+        /**
+         * Binds the session to the gossip health of the agent's node too: off by default. A host that dies is then noticed
+         * by the other Consul nodes, within some seconds; but when they only believe so for a moment, healthy leaders lose
+         * their leases.
+         *
+         * @return this builder
+         */
+        public Builder serfHealth() {
+            this.serfHealth = true;
             return this;
         }
 
@@ -441,6 +454,7 @@ public final class ConsulElections implements Elections {
                     lockDelay,
                     request,
                     WATCH_WAIT,
+                    serfHealth,
                     detection);
         }
 

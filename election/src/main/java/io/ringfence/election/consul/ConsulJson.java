@@ -28,7 +28,11 @@ final class ConsulJson {
         session.addProperty("LockDelay", settings.lockDelay().toMillis() + "ms");
         session.addProperty("Behavior", "release");
         // Left out, it would mean the node's gossip health, and healthy leaders would lose on a flap.
-        session.add("NodeChecks", new JsonArray());
+        JsonArray nodeChecks = new JsonArray();
+        if (settings.serfHealth()) {
+            nodeChecks.add("serfHealth");
+        }
+        session.add("NodeChecks", nodeChecks);
         if (check != null) {
             JsonObject id = new JsonObject();
             id.addProperty("ID", check);

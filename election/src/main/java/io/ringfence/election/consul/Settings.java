@@ -16,6 +16,7 @@ record Settings(
         Duration lockDelay,
         Duration requestTimeout,
         Duration watchWait,
+        boolean serfHealth,
         @Nullable FailureDetection failureDetection) {
 
     /** How much later than the wait a healthy watch may answer. */
@@ -39,6 +40,7 @@ record Settings(
                 lockDelay,
                 requestTimeout,
                 watchWait,
+                serfHealth,
                 failureDetection);
     }
 

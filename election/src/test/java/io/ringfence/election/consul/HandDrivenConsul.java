@@ -55,6 +55,7 @@ final class HandDrivenConsul implements Outbox {
                         Duration.ofSeconds(15),
                         REQUEST_TIMEOUT,
                         Duration.ofSeconds(10),
+                        false,
                         failureDetection),
                 () -> new Moment(nanos, wallMillis),
                 this,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.ringfence.election.Election;
 import io.ringfence.election.Elections;
 import io.ringfence.election.Lease;
@@ -268,11 +269,7 @@ class LeadershipIT {
         for (Duration delay : List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(15))) {
             String key = name + "/" + delay.toSeconds();
             opened(consul.quick().lockDelay(delay)).election(key).acquire();
-            String session = consul.session(key);
-            JsonObject info = com.google.gson.JsonParser.parseString(server.get("/v1/session/info/" + session))
-                    .getAsJsonArray()
-                    .get(0)
-                    .getAsJsonObject();
+            JsonObject info = sessionInfo(key);
             assertThat(info.get("LockDelay").getAsLong()).isEqualTo(delay.toNanos());
             assertThat(info.get("Behavior").getAsString()).isEqualTo("release");
             assertThat(info.get("TTL").getAsString()).isEqualTo("10000ms");
@@ -280,6 +277,19 @@ class LeadershipIT {
                             || info.get("NodeChecks").getAsJsonArray().isEmpty())
                     .isTrue();
         }
+    }
+
+    @Test
+    void theSessionIsBoundToTheNodesHealth_whereThatIsAskedFor() throws Exception {
+        opened(consul.quick().serfHealth()).election(name).acquire();
+        assertThat(sessionInfo(name).getAsJsonArray("NodeChecks").toString()).isEqualTo("[\"serfHealth\"]");
+    }
+
+    private JsonObject sessionInfo(String key) {
+        return JsonParser.parseString(server.get("/v1/session/info/" + consul.session(key)))
+                .getAsJsonArray()
+                .get(0)
+                .getAsJsonObject();
     }
 
     @Test

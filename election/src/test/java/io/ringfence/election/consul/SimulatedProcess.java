@@ -44,6 +44,7 @@ final class SimulatedProcess implements Outbox {
                 lockDelay,
                 REQUEST_TIMEOUT,
                 WATCH_WAIT,
+                false,
                 null);
         this.machine = new ElectionMachine(
                 settings, this::now, this, random.split(), new Listeners(List.of(callers), this::run));
