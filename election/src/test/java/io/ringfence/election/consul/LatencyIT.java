@@ -79,7 +79,7 @@ class LatencyIT {
                 Elections others = consul.quick().build()) {
             Lease lease = some.election("takeover").acquire();
             transact(lock("takeover-bare", first));
-            for (int i = -WARM_UP / 4; i < SAMPLES; i++) {
+            for (int i = -WARM_UP / 6; i < SAMPLES; i++) {
                 Election waiting = (i & 1) == 0 ? others.election("takeover") : some.election("takeover");
                 CompletableFuture<Timed> next = CompletableFuture.supplyAsync(() -> acquire(waiting));
                 Thread.sleep(20); // until it waits
