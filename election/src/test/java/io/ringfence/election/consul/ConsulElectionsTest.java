@@ -90,9 +90,9 @@ class ConsulElectionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConsulElections.builder(ADDRESS)
                         .sessionTtl(Duration.ofSeconds(10))
-                        .margin(Duration.ofSeconds(10))
+                        .margin(Duration.ofSeconds(11))
                         .build())
-                .withMessageContaining("PT10S");
+                .withMessageContainingAll("PT11S", "PT10S");
     }
 
     @Test
@@ -172,6 +172,9 @@ class ConsulElectionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.lockDelay(Duration.ofSeconds(61)))
                 .withMessageContaining("PT1M1S");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.lockDelay(Duration.ofSeconds(-5)))
+                .withMessageContaining("PT-5S");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.margin(Duration.ofMillis(-1)));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.requestTimeout(Duration.ofMillis(1)));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.epoch(-1)).withMessageContaining("-1");

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who leads, with which token, and how leadership passes on: on a real Consul. */
 @ExtendWith(SharedServers.class)
@@ -78,17 +80,19 @@ class LeadershipIT {
                 .satisfies(lease -> assertThat(lease.isHeld()).isTrue());
     }
 
-    @Test
-    void tokensGrow_overHandOversOfEveryKind() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"closed", "session destroyed", "key deleted", "closed, session destroyed, key deleted"})
+    void tokensGrow_overHandOversOfEveryKind(String kinds) throws Exception {
+        List<String> ways = List.of(kinds.split(", ", -1));
         Election first = contender();
         Election second = contender();
         Lease lease = first.acquire();
         for (int handOver = 0; handOver < 6; handOver++) {
             Election next = handOver % 2 == 0 ? second : first;
             Lease previous = lease;
-            switch (handOver % 3) {
-                case 0 -> previous.close();
-                case 1 -> server.destroySession(consul.session(name));
+            switch (ways.get(handOver % ways.size())) {
+                case "closed" -> previous.close();
+                case "session destroyed" -> server.destroySession(consul.session(name));
                 default -> server.deleteKey("ringfence/" + name);
             }
             lease = next.acquire();
