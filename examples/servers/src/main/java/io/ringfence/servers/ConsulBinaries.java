@@ -1,11 +1,8 @@
 package io.ringfence.servers;
 
-import java.io.File;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +20,7 @@ final class ConsulBinaries {
     private final @Nullable String property;
     private final Map<String, String> environment;
     private final Path workingDirectory;
-    private final List<String> failures = new ArrayList<>();
+    private final BinarySearch<ConsulBinary> search = new BinarySearch<>("consul", ConsulBinary::probe);
 
     ConsulBinaries(
             Backends backends, @Nullable String property, Map<String, String> environment, Path workingDirectory) {
@@ -52,7 +49,7 @@ final class ConsulBinaries {
             found = docker();
         }
         if (found == null) {
-            throw new IllegalStateException("No consul executable. Tried:\n  " + String.join("\n  ", failures)
+            throw new IllegalStateException("No consul executable. " + search.failures()
                     + "\nInstall Consul (1.8 or newer) and put it on the PATH, or name it with CONSUL_BIN or"
                     + " -Dconsul.bin=/path/to/consul, or start Docker.");
         }
@@ -60,74 +57,32 @@ final class ConsulBinaries {
     }
 
     private @Nullable ConsulBinary local() {
-        ConsulBinary found = configured("-Dconsul.bin", property);
-        found = found != null ? found : configured("CONSUL_BIN", environment.get("CONSUL_BIN"));
-        found = found != null ? found : onPath();
+        ConsulBinary found = search.named("-Dconsul.bin", property);
+        found = found != null ? found : search.named("CONSUL_BIN", environment.get("CONSUL_BIN"));
+        found = found != null ? found : search.onPath(environment.getOrDefault("PATH", ""));
         return found != null ? found : fromScript();
-    }
-
-    private @Nullable ConsulBinary configured(String setting, @Nullable String value) {
-        if (value == null || value.isBlank()) {
-            failures.add(setting + ": not set");
-            return null;
-        }
-        try {
-            return ConsulBinary.probe(Path.of(value), setting + "=" + value);
-        } catch (IOException e) {
-            throw new IllegalStateException(
-                    setting + "=" + value + " names no working consul: " + e.getMessage()
-                            + "\nCorrect the value, or remove it to have consul searched for.",
-                    e);
-        }
-    }
-
-    private @Nullable ConsulBinary onPath() {
-        String path = environment.getOrDefault("PATH", "");
-        for (String directory : path.split(File.pathSeparator, -1)) {
-            Path candidate = Path.of(directory, "consul");
-            if (!directory.isEmpty() && Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
-                return attempt(candidate.toString(), () -> candidate);
-            }
-        }
-        failures.add("PATH: no consul in " + path);
-        return null;
     }
 
     private @Nullable ConsulBinary fromScript() {
         for (Path directory = workingDirectory; directory != null; directory = directory.getParent()) {
             Path script = directory.resolve(SCRIPT);
             if (Files.isExecutable(script)) {
-                return attempt(
+                return search.attempt(
                         SCRIPT,
                         () -> Path.of(Command.run(SCRIPT_PATIENCE, List.of(script.toString()))
                                 .out()));
             }
         }
-        failures.add(SCRIPT + ": not found in " + workingDirectory + " or above");
+        search.failed(SCRIPT + ": not found in " + workingDirectory + " or above");
         return null;
     }
 
     private @Nullable ConsulBinary docker() {
         if (backends == Backends.LOCAL) {
-            failures.add("Docker: not asked, because of -D" + Backends.PROPERTY + "=local");
+            search.failed("Docker: not asked, because of -D" + Backends.PROPERTY + "=local");
             return null;
         }
-        return attempt("Docker image " + ConsulImage.NAME, ConsulImage::copyBinary);
-    }
-
-    private @Nullable ConsulBinary attempt(String origin, Attempt attempt) {
-        try {
-            Path path = attempt.find();
-            String shown = origin.equals(path.toString()) ? origin : path + ", from " + origin;
-            return ConsulBinary.probe(path, shown);
-        } catch (IOException e) {
-            failures.add(origin + ": " + String.valueOf(e.getMessage()).replace("\n", "\n    "));
-            return null;
-        }
-    }
-
-    private interface Attempt {
-        Path find() throws IOException;
+        return search.attempt("Docker image " + ConsulImage.NAME, ConsulImage::copyBinary);
     }
 
     /** One search for each JVM: a failed one takes time too, and would fail again. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /** The directories that servers keep their data and logs in. */
 final class Directories {
@@ -26,6 +27,30 @@ final class Directories {
             // the working directory is not ours to write to
         }
         return Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
+    }
+
+    /**
+     * Returns the directory for what is fetched or unpacked once for many builds, the one that {@code .ci/consul} uses
+     * too: {@code RINGFENCE_CACHE}, or {@code ringfence} below {@code XDG_CACHE_HOME} or {@code ~/.cache}. Where that
+     * cannot be written it is the {@link #base()}.
+     */
+    static Path cache(Map<String, String> environment) {
+        String own = environment.getOrDefault("RINGFENCE_CACHE", "");
+        String shared = environment.getOrDefault("XDG_CACHE_HOME", "");
+        String home = environment.getOrDefault("HOME", "");
+        if (shared.isEmpty() && !home.isEmpty()) {
+            shared = home + "/.cache";
+        }
+        String chosen = own.isEmpty() && !shared.isEmpty() ? shared + "/ringfence" : own;
+        try {
+            Path cache = Path.of(chosen);
+            if (cache.isAbsolute() && Files.isWritable(Files.createDirectories(cache))) {
+                return cache;
+            }
+        } catch (IOException e) {
+            // not ours to write to
+        }
+        return base();
     }
 
     /** Creates an empty directory whose name starts with {@code name}. */

@@ -11,6 +11,12 @@ interface PostgresProcess extends AutoCloseable {
     /** Returns the process id of the postmaster. */
     long pid() throws IOException;
 
+    /** Kills all processes of the server with SIGKILL and waits for their death; its data stays. */
+    void kill();
+
+    /** Starts the killed server again, on its port and its data, and waits until it takes connections. */
+    void restart();
+
     @Override
     void close();
 }

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
@@ -14,7 +15,7 @@ import javax.sql.DataSource;
  * <p>A local process from binaries that Maven brings, or with {@code -Dringfence.backends=docker} a container. It
  * listens on a free port of the loopback interface, checks passwords, takes a hundred connections, and keeps its data
  * below the build directory until {@link #close()}. It does not sync to disk: what it committed survives the death of
- * a client, not that of the machine.
+ * a client or of the server, not that of the machine.
  *
  * <p>Thread-safe.
  */
@@ -35,8 +36,20 @@ public final class PostgresServer implements AutoCloseable {
      * @throws IllegalStateException if the server does not start
      */
     public static PostgresServer start() {
+        return start(Map.of());
+    }
+
+    /**
+     * Starts a server with settings of its own, as {@link #start()} does.
+     *
+     * @param settings by name, as in {@code postgresql.conf}
+     * @throws IllegalStateException if the server does not start
+     */
+    public static PostgresServer start(Map<String, String> settings) {
         return new PostgresServer(
-                Backends.current() == Backends.DOCKER ? PostgresContainer.start() : PostgresLocal.start());
+                Backends.current() == Backends.DOCKER
+                        ? PostgresContainer.start(settings)
+                        : PostgresLocal.start(settings));
     }
 
     /** Returns the JDBC URL of the database that exists from the start, without credentials. */
@@ -87,6 +100,26 @@ public final class PostgresServer implements AutoCloseable {
             throw new IllegalStateException("PostgreSQL did not create " + name + ": " + e.getMessage(), e);
         }
         return database.named(name);
+    }
+
+    /**
+     * Kills the server, the postmaster and all its children, with SIGKILL and waits for their death. Its data stays, less
+     * what only they held in memory.
+     *
+     * @throws UnsupportedOperationException if the server runs in a container
+     */
+    public void kill() {
+        process.kill();
+    }
+
+    /**
+     * Starts a killed server again with the same port and data, and waits until it has recovered and takes connections.
+     *
+     * @throws IllegalStateException if the server does not start
+     * @throws UnsupportedOperationException if the server runs in a container
+     */
+    public void restart() {
+        process.restart();
     }
 
     /** Stops the server and deletes its data. */

@@ -59,6 +59,7 @@ final class ProxiedConnection {
             for (int n = client.getInputStream().read(buffer);
                     n >= 0;
                     n = client.getInputStream().read(buffer)) {
+                CompletableFuture.anyOf(rules.flowing(), closed).join();
                 if (!swallows()) {
                     for (RecordedRequest request : splitter.feed(buffer, n)) {
                         rule.set(rules.record(request));

@@ -3,6 +3,7 @@ package io.ringfence.servers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -16,10 +17,22 @@ final class ProxyRules {
     private final LongAdder answeredBytes = new LongAdder();
     private volatile boolean blackHole;
     private volatile Duration delay = Duration.ZERO;
+    private volatile CompletableFuture<Void> flowing = CompletableFuture.completedFuture(null);
 
     void set(boolean newBlackHole, Duration newDelay) {
         blackHole = newBlackHole;
         delay = newDelay;
+        flowing.complete(null);
+    }
+
+    void holdRequests() {
+        set(false, Duration.ZERO);
+        flowing = new CompletableFuture<>();
+    }
+
+    /** Returns what is done when requests may go on. */
+    CompletableFuture<Void> flowing() {
+        return flowing;
     }
 
     boolean blackHole() {

@@ -10,8 +10,9 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * A JUnit extension that hands servers to tests: {@link ConsulServer} and {@link PostgresServer}, each started when it
- * is first asked for and shared by all tests of the JVM, and {@link PostgresDatabase}, a new one for each parameter.
+ * A JUnit extension that hands servers to tests: {@link ConsulServer}, {@link PostgresServer} and {@link MariaDbServer},
+ * each started when it is first asked for and shared by all tests of the JVM, and {@link PostgresDatabase} and
+ * {@link MariaDbDatabase}, a new one for each parameter.
  *
  * <pre>{@code
  * @ExtendWith(SharedServers.class)
@@ -26,7 +27,12 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 public final class SharedServers implements ParameterResolver {
 
     private static final Namespace NAMESPACE = Namespace.create(SharedServers.class);
-    private static final Set<Class<?>> TYPES = Set.of(ConsulServer.class, PostgresServer.class, PostgresDatabase.class);
+    private static final Set<Class<?>> TYPES = Set.of(
+            ConsulServer.class,
+            PostgresServer.class,
+            PostgresDatabase.class,
+            MariaDbServer.class,
+            MariaDbDatabase.class);
 
     /** Creates the extension; JUnit does this. */
     public SharedServers() {}
@@ -41,6 +47,10 @@ public final class SharedServers implements ParameterResolver {
         Class<?> type = parameter.getParameter().getType();
         if (type == ConsulServer.class) {
             return shared(context, ConsulServer.class, ConsulServer::start, ConsulServer::close);
+        }
+        if (type == MariaDbServer.class || type == MariaDbDatabase.class) {
+            MariaDbServer mariaDb = shared(context, MariaDbServer.class, MariaDbServer::start, MariaDbServer::close);
+            return type == MariaDbServer.class ? mariaDb : mariaDb.createDatabase();
         }
         PostgresServer postgres = shared(context, PostgresServer.class, PostgresServer::start, PostgresServer::close);
         return type == PostgresServer.class ? postgres : postgres.createDatabase();

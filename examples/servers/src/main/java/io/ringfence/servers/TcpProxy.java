@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 /**
  * A TCP proxy on the loopback interface that does to a connection what a bad network does.
  *
- * <p>It starts in mode {@link #pass()}. {@link #pass()}, {@link #blackHole()}, {@link #delay} and {@link #refuse()}
- * each replace the mode before. It passes any protocol on, and records requests if they are HTTP/1.1 (without
+ * <p>It starts in mode {@link #pass()}. {@link #pass()}, {@link #blackHole()}, {@link #holdRequests()}, {@link #delay} and
+ * {@link #refuse()} each replace the mode before. It passes any protocol on, and records requests if they are HTTP/1.1 (without
  * pipelining, trailers and TLS); only what was passed on is recorded.
  *
  * <p>Thread-safe. Its threads are daemons.
@@ -77,6 +77,15 @@ public final class TcpProxy implements AutoCloseable {
      */
     public void blackHole() {
         rules.set(true, Duration.ZERO);
+        listener.open();
+    }
+
+    /**
+     * Keeps back what clients send, on existing connections too, and sends it on after the mode has changed. Answers
+     * still come through: bytes are on their way, and their sender has no way to tell.
+     */
+    public void holdRequests() {
+        rules.holdRequests();
         listener.open();
     }
 

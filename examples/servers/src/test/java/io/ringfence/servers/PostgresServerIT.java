@@ -8,6 +8,10 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -62,6 +66,43 @@ class PostgresServerIT {
     }
 
     @Test
+    void takesSettings() throws Exception {
+        try (PostgresServer own = PostgresServer.start(Map.of("wal_level", "logical"))) {
+            assertThat(show(own.dataSource(), "wal_level")).isEqualTo("logical");
+        }
+    }
+
+    @Test
+    void dies_andComesBackWithWhatItCommitted() throws Exception {
+        PostgresServer own = PostgresServer.start();
+        try (own) {
+            PostgresDatabase database = own.createDatabase();
+            execute(database, "CREATE TABLE entry (id int)");
+            long killed = own.pid();
+            try (Connection open = database.dataSource().getConnection()) {
+                List<ProcessHandle> processes = Stream.concat(
+                                ProcessHandle.of(killed).stream(),
+                                ProcessHandle.of(killed).orElseThrow().descendants())
+                        .toList();
+                assertThat(processes).hasSizeGreaterThan(3);
+
+                own.kill();
+
+                assertThat(processes).noneMatch(ProcessHandle::isAlive);
+                assertThat(open.isValid(5)).isFalse();
+            }
+            assertThatThrownBy(() -> database.dataSource().getConnection()).hasMessageContaining("refused");
+
+            own.restart();
+
+            execute(database, "INSERT INTO entry VALUES (1)");
+            assertThat(own.pid()).isNotEqualTo(killed);
+            assertThat(ProcessHandle.of(own.pid())).isPresent();
+        }
+        assertThatThrownBy(() -> own.dataSource().getConnection()).hasMessageContaining("refused");
+    }
+
+    @Test
     void isShared_amongTests(PostgresServer again) {
         assertThat(again).isSameAs(postgres);
     }
@@ -79,7 +120,11 @@ class PostgresServerIT {
     }
 
     private String show(String setting) throws SQLException {
-        try (Connection connection = postgres.dataSource().getConnection();
+        return show(postgres.dataSource(), setting);
+    }
+
+    private static String show(DataSource dataSource, String setting) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery("SHOW " + setting)) {
             result.next();

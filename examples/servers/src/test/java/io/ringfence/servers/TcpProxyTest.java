@@ -171,6 +171,27 @@ class TcpProxyTest {
     }
 
     @Test
+    void keepsRequestsOnTheirWay_untilItMayPassThem() throws Exception {
+        put("/before", "");
+        proxy.delay(Duration.ofMillis(300));
+        CompletableFuture<HttpResponse<String>> sentBefore =
+                client.sendAsync(request("/sent-before", ""), BodyHandlers.ofString());
+        await().until(() -> served.contains("PUT /sent-before"));
+
+        proxy.holdRequests();
+        assertThatThrownBy(() -> put("/held", "")).isInstanceOf(HttpTimeoutException.class);
+        assertThat(sentBefore.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).body())
+                .isEqualTo("served /sent-before");
+        CompletableFuture<HttpResponse<String>> held = client.sendAsync(
+                HttpRequest.newBuilder(URI.create(proxy.url() + "/later")).build(), BodyHandlers.ofString());
+        await().until(() -> proxy.openConnections() > 0);
+        assertThat(served).containsExactly("PUT /before", "PUT /sent-before");
+
+        proxy.pass();
+        assertThat(held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo("served /later");
+    }
+
+    @Test
     void replaysARecordedRequest_withoutItsClient() throws Exception {
         put("/a", "body");
         proxy.refuse();
