@@ -57,9 +57,12 @@ record ConsulAgent(
         if (settings.datacenter() != null && ConsulJson.isOfUnknownNode(response)) {
             // A session belongs to a node, by default the agent's, which another datacenter does not know.
             HttpResponse servers = control.makeGetRequest("/v1/catalog/service/consul", parameters());
+            if (servers.getStatusCode() != 200) {
+                return ConsulJson.unusable(settings, servers);
+            }
             String node = ConsulJson.firstNode(servers);
             if (node == null) {
-                return ConsulJson.noNodeToBindTo(settings, servers);
+                return ConsulJson.noNodeToBindTo(settings);
             }
             response = put(control, "/v1/session/create", ConsulJson.newSession(settings, check, node));
         }

@@ -260,8 +260,10 @@ public final class ConsulElections implements Elections {
          * for it, and the agent passes it on. Each datacenter counts its indexes for itself, so tokens of two have no
          * order: all processes, and all that one resource ever sees, take the same. An unknown one is told at the first
          * use, as an {@link io.ringfence.election.ElectionException} that names it. In another datacenter than the agent's,
-         * the session belongs to one of its Consul servers, and ends if that server leaves for good; an ACL token needs
-         * {@code service "consul" read} and {@code node_prefix "" read} there to find it.
+         * the session belongs to one of its Consul servers, and ends if that server leaves for good; and the
+         * {@linkplain #aclToken ACL token} needs its rights there, and {@code service "consul" read} and
+         * {@code node_prefix "" read} too, to find that server. A token that is local to the agent's datacenter has no
+         * rights there. {@code session} rules for single nodes have to allow the agent's node and the servers' there.
          *
          * @param datacenter its name, 1 to 64 of {@code [a-z0-9_-]}
          * @return this builder
@@ -297,8 +299,8 @@ public final class ConsulElections implements Elections {
          * Sets where the ACL token comes from: nowhere by default. It is asked before each request, so a rotated token is
          * used at once; it must not block, may be called by several threads, and may answer null or "" for no token. The
          * token needs {@code key_prefix "<prefix>" write} and {@code session_prefix "" write}, and for
-         * {@linkplain #failureDetection failure detection} {@code service "<name>" write}. It is sent in a header only
-         * and never logged.
+         * {@linkplain #failureDetection failure detection} {@code service "<name>" write}; more if the elections are in
+         * another {@linkplain #datacenter datacenter}. It is sent in a header only and never logged.
          *
          * @param token asked before each request
          * @return this builder

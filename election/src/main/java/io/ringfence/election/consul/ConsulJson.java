@@ -107,18 +107,15 @@ final class ConsulJson {
 
     /** The node of the first one in a list of services. */
     static @Nullable String firstNode(HttpResponse services) {
-        if (services.getStatusCode() != 200) {
-            return null;
-        }
         JsonArray list = JsonParser.parseString(services.getContent()).getAsJsonArray();
         return list.isEmpty() ? null : text(list.get(0).getAsJsonObject(), "Node");
     }
 
-    static ConsulAnswer noNodeToBindTo(Settings settings, HttpResponse response) {
-        return new ConsulAnswer.Denied("Consul at " + settings.address() + " shows no server of datacenter '"
-                + settings.datacenter() + "' (" + response.getStatusCode()
-                + "), and a session there belongs to one of them. Give the ACL token service \"consul\" read and"
-                + " node_prefix \"\" read in that datacenter");
+    /** Consul denies the sight of its servers by leaving them out. */
+    static ConsulAnswer noNodeToBindTo(Settings settings) {
+        return new ConsulAnswer.Denied("Consul at " + settings.address()
+                + " denied access: it shows no server of datacenter '" + settings.datacenter()
+                + "', and a session there belongs to one of them" + missingRights(settings));
     }
 
     static ConsulAnswer sessionCreated(Settings settings, HttpResponse response) {
@@ -191,11 +188,7 @@ final class ConsulJson {
         String from = "Consul at " + settings.address();
         int status = response.getStatusCode();
         if (status == 403 || (status == 409 && content.contains("Permission denied"))) {
-            FailureDetection detection = settings.failureDetection();
-            return new ConsulAnswer.Denied(from + " denied access: " + brief(content)
-                    + ". Give the ACL token key_prefix \"" + settings.keyPrefix() + "\" write"
-                    + (detection == null ? "" : ", service \"" + detection.service() + "\" write")
-                    + " and session_prefix \"\" write, and set it with aclToken(..)");
+            return new ConsulAnswer.Denied(from + " denied access: " + brief(content) + missingRights(settings));
         }
         if (status == 409) {
             return new ConsulAnswer.Refused(refusal(content), from + " refused a transaction: " + brief(content));
@@ -217,6 +210,19 @@ final class ConsulJson {
             return new ConsulAnswer.Failed(message, null);
         }
         return new ConsulAnswer.Rejected(message + ". Is it a Consul agent?");
+    }
+
+    /** Names all rights that are needed, for Consul does not say which one is missing. */
+    private static String missingRights(Settings settings) {
+        FailureDetection detection = settings.failureDetection();
+        String datacenter = settings.datacenter();
+        String service = detection == null ? "" : ", service \"" + detection.service() + "\" write";
+        String there = datacenter == null
+                ? ""
+                : " in datacenter '" + datacenter + "', and if the agent is in another one service \"consul\" read and"
+                        + " node_prefix \"\" read too";
+        return ". Give the ACL token key_prefix \"" + settings.keyPrefix() + "\" write" + service
+                + " and session_prefix \"\" write" + there + ", and set it with aclToken(..)";
     }
 
     private static Refusal refusal(String content) {

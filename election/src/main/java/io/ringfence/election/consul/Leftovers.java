@@ -10,9 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes from Consul what dead generations leave there: destroys the session, until Consul answers, and only then
- * deregisters the health check, once, for an agent removes it by itself a minute after the last heartbeat. Guarded by the
- * machine's lock.
+ * Removes from Consul what dead generations leave there: destroys the session, until Consul does it or, when all is being
+ * closed, denies it; and only after its first answer deregisters the health check, once, for an agent removes it by itself a
+ * minute after the last heartbeat. Guarded by the machine's lock.
  */
 final class Leftovers {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
@@ -47,8 +47,15 @@ final class Leftovers {
     }
 
     void onDestroyAnswer(ConsulRequest.DestroySession request, ConsulAnswer answer) {
+        Moment now = machine.now();
         if (answer instanceof ConsulAnswer.Failed) {
-            sessions.put(request, machine.now().plus(pause.next()));
+            sessions.put(request, now.plus(pause.next()));
+        } else if (answer instanceof ConsulAnswer.Denied && allGone == null) {
+            // Another token may be allowed to. The check goes now: its agent may allow it, and it takes the session
+            // along.
+            sessions.remove(request);
+            sessions.put(new ConsulRequest.DestroySession(request.session(), null), now.plus(pause.next()));
+            deregister(request.check());
         } else {
             pause.reset();
             sessions.remove(request);

@@ -17,10 +17,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -30,9 +34,13 @@ import org.junit.jupiter.api.Test;
 /** A Consul that denies everything to those without the right token. */
 class AclIT {
     private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String KEYS = "key_prefix \"ringfence/\" { policy = \"write\" }";
     private static final String SESSIONS = "session_prefix \"\" { policy = \"write\" }";
     private static final String RENEW = "PUT /v1/session/renew";
+    private static final Pattern SESSION = Pattern.compile("\"Session\":\"([^\"]+)\"");
+    private static final Pattern PATH =
+            Pattern.compile("(FINEST: |Executing request )PUT \\S*/v1/session/(renew|destroy)/\\S+ ?(HTTP/1.1)?$");
     private static final String UNKNOWN = "00000000-0000-0000-0000-00000000beef";
 
     private static AclServer consul;
@@ -221,8 +229,9 @@ class AclIT {
     }
 
     @Test
-    void theTokenIsInAHeaderOnly_andInNoLogLineOfAnyLevel_norInAnyText() {
+    void theTokenIsInAHeaderOnly_andNeitherItNorASessionIsInALogLineOfAnyLevel_norInAnyText() {
         String secret = consul.token(KEYS + SESSIONS);
+        CompletableFuture<Void> renewalFailed = proxy.failNextAnswer(line -> line.startsWith(RENEW), 500);
         try (ChildJvm process = ChildJvm.start(
                 SecretiveMain.class,
                 List.of(
@@ -231,20 +240,43 @@ class AclIT {
                 proxy.url(),
                 "secrets")) {
             process.send(secret);
-            process.awaitLine("done", Duration.ofSeconds(60));
+            process.awaitLine("leadership acquired", PATIENCE);
+            assertThat(renewalFailed).succeedsWithin(SOON);
+            process.awaitLine("Consul does not answer", PATIENCE);
+            String session = key("secrets").get("Session").getAsString();
+            consul.manage("PUT", "/v1/session/destroy/" + session, "");
+            process.awaitLine("done", PATIENCE);
             List<String> lines = process.lines();
             assertThat(lines)
                     .as("what would tell is listened to")
                     .anyMatch(line -> line.contains("org.apache.http.impl.execchain.MainClientExec"))
-                    .anyMatch(line -> line.contains("leadership acquired"))
+                    .anyMatch(line -> line.contains("leadership lost"))
                     .anyMatch(line -> line.contains("/v1/session/create"))
                     .anyMatch(line -> line.contains("denied access"));
             assertThat(lines).noneMatch(line -> line.toLowerCase(Locale.ROOT).contains(secret));
+            assertThat(sessions()).contains(session).hasSizeGreaterThan(1);
+            assertThat(lines)
+                    .filteredOn(line -> sessions().stream().anyMatch(line::contains))
+                    .filteredOn(line -> !isOnlyThePath(line))
+                    .isEmpty();
         }
         assertThat(proxy.requests()).anyMatch(request -> request.headers().contains("X-Consul-Token: " + secret));
         assertThat(proxy.requests())
                 .noneMatch(request -> (request.requestLine() + request.body()).contains(secret))
                 .extracting(RecordedRequest::requestLine)
                 .noneMatch(line -> line.contains("token="));
+    }
+
+    /** The libraries below, told to tell everything, tell paths, and Consul wants a session's id in the path to renew it. */
+    private static boolean isOnlyThePath(String line) {
+        return PATH.matcher(line).find();
+    }
+
+    /** The ids of all sessions that were used to lock something. */
+    private Set<String> sessions() {
+        return proxy.requests().stream()
+                .flatMap(request -> SESSION.matcher(request.body()).results())
+                .map(session -> session.group(1))
+                .collect(Collectors.toSet());
     }
 }

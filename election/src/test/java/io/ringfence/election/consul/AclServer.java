@@ -17,8 +17,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** A Consul whose ACLs deny everything to everybody, and an operator who hands out tokens and takes them back. */
 final class AclServer implements AutoCloseable {
@@ -27,18 +28,45 @@ final class AclServer implements AutoCloseable {
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final Map<String, String> accessors = new ConcurrentHashMap<>();
-    private final AtomicInteger policies = new AtomicInteger();
-    private final ConsulServer server = ConsulServer.start("""
-            {"primary_datacenter": "dc1",
-             "acl": {"enabled": true, "default_policy": "deny", "token_ttl": "0s", "policy_ttl": "0s"}}""");
+    private final ConsulServer server;
     private final String management;
+    private final @Nullable AclServer primary;
 
     AclServer() {
+        this(ConsulServer.start(config("dc1")));
+    }
+
+    /** The operator of a server that nobody operates yet, in the primary datacenter of {@link #config}. */
+    AclServer(ConsulServer server) {
+        this.server = server;
+        this.primary = null;
         // In its first seconds an old Consul still speaks its former ACL language, and answers 500.
         HttpResponse<String> bootstrap = await().atMost(START)
                 .until(() -> send("PUT", "/v1/acl/bootstrap", "", ""), answer -> answer.statusCode() == 200);
         this.management = secret(JsonParser.parseString(bootstrap.body()));
         letTheAgentTellTheServers();
+    }
+
+    /** The same operator at a server of another datacenter, which takes tokens over from the primary one. */
+    AclServer(ConsulServer server, AclServer primary) {
+        this.server = server;
+        this.primary = primary;
+        this.management = primary.management;
+        JsonObject own = new JsonObject();
+        own.addProperty("Token", management);
+        await().atMost(START)
+                .until(() -> send("PUT", "/v1/agent/token/replication", own.toString(), management)
+                                .statusCode()
+                        == 200);
+        letTheAgentTellTheServers();
+    }
+
+    static String config(String primaryDatacenter) {
+        return """
+                {"primary_datacenter": "%s",
+                 "acl": {"enabled": true, "default_policy": "deny", "token_ttl": "0s", "policy_ttl": "0s",
+                         "enable_token_replication": true}}
+                """.formatted(primaryDatacenter);
     }
 
     /** Without rights of its own, the agent is late to pass on what becomes of a health check. */
@@ -54,21 +82,53 @@ final class AclServer implements AutoCloseable {
         return server;
     }
 
-    /** Makes a token that may do what the rules allow. */
+    /** Makes a token that may do what the rules allow, in every datacenter. */
     String token(String rules) {
+        return token(rules, false);
+    }
+
+    /** Makes a token that may do what the rules allow in the datacenter of this server, and is unknown in others. */
+    String localToken(String rules) {
+        return token(rules, true);
+    }
+
+    private String token(String rules, boolean local) {
         JsonObject policy = new JsonObject();
-        policy.addProperty("Name", "policy-" + policies.incrementAndGet());
+        policy.addProperty("Name", "policy-" + UUID.randomUUID());
         policy.addProperty("Rules", rules);
         JsonElement unused = manage("PUT", "/v1/acl/policy", policy.toString());
+        awaitReplication();
         JsonObject link = new JsonObject();
         link.add("Name", policy.get("Name"));
         JsonArray links = new JsonArray();
         links.add(link);
         JsonObject token = new JsonObject();
         token.add("Policies", links);
+        token.addProperty("Local", local);
         JsonElement made = manage("PUT", "/v1/acl/token", token.toString());
+        awaitReplication();
         accessors.put(secret(made), made.getAsJsonObject().get("AccessorID").getAsString());
         return secret(made);
+    }
+
+    /** In another datacenter than the primary one, waits until all that the primary has is known. */
+    private void awaitReplication() {
+        if (primary != null) {
+            long policy = latest(primary.manage("GET", "/v1/acl/policies", ""));
+            long token = latest(primary.manage("GET", "/v1/acl/tokens", ""));
+            await().atMost(START).until(() -> {
+                JsonObject known = manage("GET", "/v1/acl/replication", "").getAsJsonObject();
+                return known.get("ReplicatedIndex").getAsLong() >= policy
+                        && known.get("ReplicatedTokenIndex").getAsLong() >= token;
+            });
+        }
+    }
+
+    private static long latest(JsonElement list) {
+        return list.getAsJsonArray().asList().stream()
+                .mapToLong(entry -> entry.getAsJsonObject().get("ModifyIndex").getAsLong())
+                .max()
+                .orElseThrow();
     }
 
     /** Takes a token back: who comes with it now is nobody. */

@@ -14,6 +14,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Three contenders for one key, and one server after the other that is killed, frozen or restarted at random. */
@@ -23,25 +25,23 @@ class ChaosClusterIT extends OnACluster {
     private static final int LONGEST_FAULT_MILLIS = 5_000;
     private static final int LONGEST_PAUSE_MILLIS = 1_500;
     private static final long LOOK_NANOS = Duration.ofMillis(1).toNanos();
-    private static final String NAME = "chaos";
 
-    private final ChaosLog log = new ChaosLog();
     private final List<ChaosContender> contenders = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private ChaosLog log = new ChaosLog();
+
+    @BeforeEach
+    void startAfresh() {
+        log = new ChaosLog();
+        contenders.clear();
+        threads.clear();
+    }
 
     @Test
     void atMostOneLeads_tokensGrow_andItGoesOn_whateverHappensToOneServerAtATime() throws Exception {
         long seed = Long.getLong("chaos.seed", System.nanoTime());
         System.out.println("Chaos: -Dchaos.seed=" + seed);
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            ConsulElections.Builder builder = i == 2 ? at(2) : at(i, after(i), before(i));
-            ConsulElections elections = opened(builder.lockDelay(ConsulElections.Builder.DEFAULT_LOCK_DELAY)
-                    .holder("contender-" + i)
-                    .build());
-            assertThat(elections.election(NAME).leader()).isEmpty();
-            contenders.add(new ChaosContender(elections.election(NAME), log));
-        }
-        contenders.forEach(contender -> threads.add(contender.start()));
+        start("chaos", ConsulElections.Builder.DEFAULT_LOCK_DELAY, UnaryOperator.identity());
         AtomicBoolean over = new AtomicBoolean();
         CompletableFuture<Void> looking = async(() -> lookUntil(over));
 
@@ -53,15 +53,52 @@ class ChaosClusterIT extends OnACluster {
         await().atMost(RECOVERY).until(() -> log.terms() > terms + 3);
         System.out.println("Chaos: " + log);
 
-        for (Thread thread : threads) {
-            thread.interrupt();
-            thread.join(RECOVERY.toMillis());
-        }
+        stop();
         over.set(true);
         assertThat(looking).succeedsWithin(SOON);
         assertThat(log.faults()).isEmpty();
         assertThat(log.looksAtOne()).isGreaterThan(1_000);
-        assertNothingIsLeftBehind();
+        assertNothingIsLeftBehind("chaos");
+    }
+
+    @Test
+    void twoLeadersAtOnceAreSeen_whenOneOfThemDoesNotHearOfItsLoss() throws Exception {
+        start("chaos-control", Duration.ZERO, DeafLease::new);
+        AtomicBoolean over = new AtomicBoolean();
+        CompletableFuture<Void> looking = async(() -> lookUntil(over));
+
+        contenders.get(2).cling(true);
+        await().atMost(RECOVERY).until(() -> contenders.get(2).clung().isPresent());
+        int terms = log.terms();
+        cluster.server(2).freeze();
+        await("another leader, when the session has ended").atMost(RECOVERY).until(() -> log.terms() > terms);
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(log.faults())
+                        .anySatisfy(fault -> assertThat(fault).startsWith("two leases were held at once")));
+        cluster.heal();
+        stop();
+        over.set(true);
+        assertThat(looking).succeedsWithin(SOON);
+    }
+
+    /** Three contenders, of which the last one knows one server only. */
+    private void start(String name, Duration lockDelay, UnaryOperator<Lease> hearingOfTheLast) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            ConsulElections.Builder builder = i == 2 ? at(2) : at(i, after(i), before(i));
+            ConsulElections elections =
+                    opened(builder.lockDelay(lockDelay).holder("contender-" + i).build());
+            assertThat(elections.election(name).leader()).isEmpty();
+            UnaryOperator<Lease> hearing = i == 2 ? hearingOfTheLast : UnaryOperator.identity();
+            contenders.add(new ChaosContender(elections.election(name), log, hearing));
+        }
+        contenders.forEach(contender -> threads.add(contender.start()));
+    }
+
+    private void stop() throws InterruptedException {
+        for (Thread thread : threads) {
+            thread.interrupt();
+            thread.join(RECOVERY.toMillis());
+        }
     }
 
     private void makeFaults(SplittableRandom random) throws InterruptedException {
@@ -115,9 +152,9 @@ class ChaosClusterIT extends OnACluster {
     }
 
     /** A session that its owner has given up, but still renews, would stay. */
-    private void assertNothingIsLeftBehind() {
+    private void assertNothingIsLeftBehind(String name) {
         Consul consul = consul(0);
-        assertThat(consul.isLocked(NAME)).isFalse();
+        assertThat(consul.isLocked(name)).isFalse();
         for (int i = 0; i < 3; i++) {
             String holder = "contender-" + i;
             await(holder + "'s former sessions").atMost(RECOVERY).until(() -> consul.sessionsOf(holder) <= 1);

@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Leads again and again, for a moment or until its lease is lost, and notes its terms in a common log. */
@@ -19,13 +20,20 @@ final class ChaosContender {
 
     private final Election election;
     private final ChaosLog log;
+    private final UnaryOperator<Lease> hearing;
     private volatile @Nullable Lease lease;
     private volatile boolean clinging;
     private volatile boolean isClung;
 
-    ChaosContender(Election election, ChaosLog log) {
+    /**
+     * Creates one that does not contend yet.
+     *
+     * @param hearing what it makes of the leases that it wins
+     */
+    ChaosContender(Election election, ChaosLog log, UnaryOperator<Lease> hearing) {
         this.election = election;
         this.log = log;
+        this.hearing = hearing;
     }
 
     Thread start() {
@@ -62,7 +70,7 @@ final class ChaosContender {
     }
 
     private void lead() throws InterruptedException {
-        try (Lease won = election.acquire()) {
+        try (Lease won = hearing.apply(election.acquire())) {
             lease = won;
             log.began(won.fencingToken());
             ThreadLocalRandom random = ThreadLocalRandom.current();

@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import io.ringfence.servers.ConsulServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -72,6 +73,14 @@ final class Consul {
 
     void put(String name, String query, String value) {
         server.put("/v1/kv/" + prefix + name + query, value);
+    }
+
+    /** Writes bytes that need not be a text, with a verb of Consul's transactions such as {@code set}. */
+    void write(String verb, String name, String session, byte[] value) {
+        server.put("/v1/txn", """
+                [{"KV": {"Verb": "%s", "Key": "%s", "Session": "%s", "Value": "%s"}}]
+                """.formatted(
+                        verb, prefix + name, session, Base64.getEncoder().encodeToString(value)));
     }
 
     /** Unlocks the key and locks it for another session in one transaction. */

@@ -16,6 +16,7 @@ import io.ringfence.election.consul.ConsulRequest.Watch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class DeadlineTest {
@@ -196,5 +197,28 @@ class DeadlineTest {
         consul.pass(Duration.ofMillis(3_334));
         consul.answer(RenewSession.class, new ConsulAnswer.SessionGone());
         assertThat(lease.lossReason()).contains(LossReason.SESSION_EXPIRED);
+    }
+
+    @Test
+    void destroysTheDeadSession_althoughThatWasDeniedAtFirst() {
+        consul.win("job", "s1", 7);
+        consul.pass(TERM);
+        for (int denied = 0; denied < 3; denied++) {
+            assertThat(consul.open(DestroySession.class).session()).isEqualTo("s1");
+            consul.answer(DestroySession.class, new ConsulAnswer.Denied("no"));
+            assertThat(consul.isOpen(DestroySession.class)).as("not at once").isFalse();
+            consul.pass(Duration.ofSeconds(5));
+        }
+        consul.answer(DestroySession.class, new ConsulAnswer.Done());
+        consul.pass(Duration.ofMinutes(1));
+        assertThat(consul.sent(DestroySession.class)).hasSize(4);
+    }
+
+    @Test
+    void closingDoesNotWait_whenAccessIsDenied() {
+        consul.win("job", "s1", 7);
+        CompletableFuture<Void> destroyed = consul.machine.destroySessions();
+        consul.answer(DestroySession.class, new ConsulAnswer.Denied("no"));
+        assertThat(destroyed).isCompleted();
     }
 }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -138,6 +139,36 @@ class FailureDetectionIT {
                 assertThat(next.fencingToken().value())
                         .isGreaterThan(lease.fencingToken().value());
             }
+        }
+    }
+
+    @Test
+    void renewalsThatFail_costTheLeaseByTheDeadlineOfTheTtl_althoughHeartbeatsPass() throws Exception {
+        String service = "beating-without-renewal";
+        Duration ttl = Duration.ofSeconds(10);
+        Duration term = Duration.ofSeconds(8);
+        try (TcpProxy proxy = TcpProxy.to(server.httpPort());
+                ConsulElections elections = ConsulElections.builder(proxy.url())
+                        .sessionTtl(ttl)
+                        .lockDelay(Duration.ZERO)
+                        .failureDetection(PERIOD, service)
+                        .build()) {
+            List<CompletableFuture<Void>> failed = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                failed.add(proxy.failNextAnswer(line -> line.startsWith("PUT /v1/session/renew/"), 500));
+            }
+            long before = System.nanoTime();
+            Lease lease = elections.election(service).acquire();
+            long granted = System.nanoTime();
+            await().atMost(term.plus(SOON)).pollInterval(Duration.ofMillis(20)).until(() -> !lease.isHeld());
+            long lost = System.nanoTime();
+            assertThat(lease.lossReason()).contains(LossReason.DEADLINE_EXCEEDED);
+            assertThat(Duration.ofNanos(lost - before))
+                    .as("heartbeats kept it for several of their terms")
+                    .isGreaterThan(term);
+            assertThat(Duration.ofNanos(lost - granted)).isLessThan(ttl);
+            assertThat(failed).filteredOn(CompletableFuture::isDone).hasSizeGreaterThan(1);
+            assertThat(failed).last().matches(rule -> !rule.isDone(), "no renewal ever passed");
         }
     }
 

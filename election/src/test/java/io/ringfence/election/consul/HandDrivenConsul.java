@@ -32,6 +32,7 @@ final class HandDrivenConsul implements Outbox {
     private final List<Runnable> callbacks = new ArrayList<>();
     private long nanos = -5_000_000_000L;
     private long wallMillis = 1_000_000;
+    private int wakes;
 
     /** What a listener was told, as far as {@link #runCallbacks} has run it. */
     final List<String> heard = new ArrayList<>();
@@ -81,7 +82,7 @@ final class HandDrivenConsul implements Outbox {
 
     @Override
     public void wake() {
-        // moveTo ticks at every step
+        wakes++; // pass ticks at every step anyway
     }
 
     /** Runs the callbacks handed over so far. */
@@ -148,6 +149,12 @@ final class HandDrivenConsul implements Outbox {
 
     void forgetSent() {
         sent.clear();
+        wakes = 0;
+    }
+
+    /** How often the machine has asked for a tick at once since {@link #forgetSent}. */
+    int wakes() {
+        return wakes;
     }
 
     Ticket contend(String name) {

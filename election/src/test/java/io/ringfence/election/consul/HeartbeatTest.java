@@ -45,6 +45,22 @@ class HeartbeatTest {
     }
 
     @Test
+    void beatsAtOnce_whenTheCheckIsNew() {
+        HandDrivenConsul fresh = new HandDrivenConsul(new FailureDetection(Duration.ofSeconds(1), "ringfence"));
+        for (int generation = 1; generation <= 2; generation++) {
+            Ticket unused = fresh.contend("job-" + generation);
+            assertThat(fresh.machine.tick()).as("the timer falls asleep").isPositive();
+            fresh.forgetSent();
+            CreateSession create = fresh.answer(CreateSession.class, new ConsulAnswer.SessionCreated("s" + generation));
+            assertThat(fresh.wakes()).as("the timer is woken").isPositive();
+            long asleep = fresh.machine.tick();
+            assertThat(asleep).isPositive();
+            assertThat(fresh.sent(Heartbeat.class)).extracting(Heartbeat::check).containsExactly(create.check());
+            fresh.pass(TERM); // unanswered, so this session is given up
+        }
+    }
+
+    @Test
     void beatsEveryFifthOfThePeriod_oneAtATime() {
         int beats = 0;
         for (int step = 0; step < 1_000; step++) {
@@ -225,6 +241,16 @@ class HeartbeatTest {
         assertThat(consul.sent(Deregister.class))
                 .as("the agent does it by itself")
                 .hasSize(1);
+    }
+
+    @Test
+    void removesTheCheckOnce_whenTheSessionMayNotBeDestroyed() {
+        consul.pass(TERM);
+        consul.answer(DestroySession.class, new ConsulAnswer.Denied("no"));
+        consul.answer(Deregister.class, new ConsulAnswer.Done());
+        consul.pass(Duration.ofSeconds(5));
+        consul.answer(DestroySession.class, new ConsulAnswer.Done());
+        assertThat(consul.sent(Deregister.class)).hasSize(1);
     }
 
     @Test

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loops and listeners on a real Consul. */
 @ExtendWith(SharedServers.class)
@@ -187,6 +189,32 @@ class LeaderLoopIT {
                         QUICK);
         await().atMost(SOON).until(() -> tokens.size() >= 10);
         assertThat(new ArrayList<>(tokens)).isSorted().doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void backsOffOnlyAfterItHasReleased_whenTheWorkReturnsOrThrowsAtOnce(boolean throwing) throws Exception {
+        Duration backoff = Duration.ofMinutes(1);
+        AtomicInteger terms = new AtomicInteger();
+        opened(consul.quick())
+                .election(name)
+                .lead(
+                        lease -> {
+                            terms.incrementAndGet();
+                            if (throwing) {
+                                throw new IllegalStateException("thrown by the work of a test");
+                            }
+                        },
+                        QUICK.backoff(backoff, backoff));
+        await().atMost(SOON).until(() -> terms.get() == 1);
+        try (Lease other =
+                opened(consul.quick()).election(name).tryAcquire(SOON).orElseThrow()) {
+            assertThat(other.isHeld()).isTrue();
+        }
+        await("nobody else wants it now, and it still backs off")
+                .during(Duration.ofSeconds(2))
+                .atMost(SOON)
+                .until(() -> terms.get() == 1 && !consul.isLocked(name));
     }
 
     @Test

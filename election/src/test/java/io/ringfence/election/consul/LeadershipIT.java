@@ -269,6 +269,32 @@ class LeadershipIT {
     }
 
     @Test
+    void aForeignValueThatIsNoText_namesNobody_andHindersNobody() throws Exception {
+        byte[] noText = {(byte) 0xc3, 0x28, (byte) 0xff, 0, (byte) 0xed, (byte) 0xa0, (byte) 0x80};
+        String foreign = consul.foreignSession();
+        consul.write("lock", name, foreign, noText);
+        Election election = contender();
+        assertThat(election.leader()).isEmpty();
+        assertThat(election.tryAcquire()).isEmpty();
+        CompletableFuture<Lease> waiting = new CompletableFuture<>();
+        start(() -> waiting.complete(election.acquire()));
+        await().during(Duration.ofMillis(500)).atMost(SOON).until(() -> !waiting.isDone());
+        long held = consul.index(name);
+        server.destroySession(foreign);
+        assertThat(waiting).succeedsWithin(SOON);
+        try (Lease lease = waiting.join()) {
+            long token = lease.requireToken().value();
+            assertThat(token).isGreaterThan(held);
+            consul.write("set", name, "", noText);
+            assertThat(election.leader()).isEmpty();
+            assertThat(lease.confirm()).isEqualTo(Lease.Confirmation.CONFIRMED);
+            await().during(Duration.ofSeconds(1)).atMost(SOON).until(lease::isHeld);
+            assertThat(lease.requireToken().value()).isEqualTo(token);
+        }
+        assertThat(consul.isLocked(name)).isFalse();
+    }
+
+    @Test
     void theSessionIsWhatWasConfigured_withoutTheNodesHealth() throws Exception {
         for (Duration delay : List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(15))) {
             String key = name + "/" + delay.toSeconds();

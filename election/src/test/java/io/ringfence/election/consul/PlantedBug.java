@@ -11,6 +11,12 @@ enum PlantedBug {
             "SessionKeeper",
             "generation.extend(generation.renewSentAt.plus(",
             "generation.extend(now.plus("),
+    DEADLINE_MOVED_AFTER_IT_HAS_PASSED(
+            Rule.LOSS_IS_FINAL,
+            Faults.NETWORK,
+            "SessionKeeper",
+            "if (expireIfDue(now)) {\n            return;\n        }\n        if (answer instanceof ConsulAnswer.SessionGone) {",
+            "if (answer instanceof ConsulAnswer.SessionGone) {"),
     DEADLINE_WITHOUT_MARGIN(Rule.ONE_LEADER, Faults.CLOCKS, "Settings", "sessionTtl.minus(margin)", "sessionTtl"),
     DEADLINE_ON_THE_MONOTONIC_CLOCK_ALONE(
             Rule.ONE_LEADER,

@@ -41,6 +41,8 @@ final class SecretiveMain {
             Lease lease = election.acquire();
             System.out.println(elections + " " + election + " " + lease + " " + lease.requireToken() + " "
                     + lease.lost() + " " + lease.confirm() + " " + election.leader());
+            System.out.println(
+                    "until lost: " + lease.lost().toCompletableFuture().get());
             lease.close();
             System.out.println(lease + " " + lease.lossReason());
             CountDownLatch worked = new CountDownLatch(1);

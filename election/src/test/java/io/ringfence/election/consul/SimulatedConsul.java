@@ -252,11 +252,11 @@ final class SimulatedConsul {
 
     // What there is.
 
-    /** Its owner knows of the session, or will not do anything about it any more. */
-    void tell(String id, boolean told) {
+    /** Its owner knows of the session. */
+    void tell(String id) {
         Session session = sessions.get(id);
         if (session != null) {
-            session.told = told;
+            session.told = true;
         }
     }
 

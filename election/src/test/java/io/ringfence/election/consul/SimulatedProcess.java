@@ -67,10 +67,7 @@ final class SimulatedProcess implements Outbox {
         callers.sends(request);
         network.send(request, answer -> {
             if (answer instanceof ConsulAnswer.SessionCreated created) {
-                world.consul.tell(created.session(), true);
-            }
-            if (answer instanceof ConsulAnswer.Denied && request instanceof ConsulRequest.DestroySession destroy) {
-                world.consul.tell(destroy.session(), false); // it was told off, so the ttl has to end the session
+                world.consul.tell(created.session());
             }
             callers.beforeAnswer(request, answer);
             machine.answer(request, answer);

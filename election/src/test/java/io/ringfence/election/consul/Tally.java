@@ -66,7 +66,7 @@ final class Tally {
 
     @Override
     public String toString() {
-        return histories + " histories, " + simulatedSeconds + " simulated seconds, " + events + " events, " + grants
+        return simulatedSeconds + " simulated seconds, " + events + " events, " + grants
                 + " grants; in a calm world at the latest " + slowest / SimulatedTime.MILLI
                 + " ms after the key became free, and " + slowestAfterDelay / SimulatedTime.MILLI
                 + " ms after a lock delay; losses " + losses + ", regressions " + regressions + ", faults " + faults

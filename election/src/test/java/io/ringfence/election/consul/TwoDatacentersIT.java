@@ -1,17 +1,19 @@
 package io.ringfence.election.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.ringfence.election.Election;
+import io.ringfence.election.ElectionException;
 import io.ringfence.election.Elections;
 import io.ringfence.election.Lease;
 import io.ringfence.election.LossReason;
 import io.ringfence.servers.ConsulServer;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.ringfence.servers.TcpProxy;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,38 +26,20 @@ import org.junit.jupiter.api.Test;
 class TwoDatacentersIT {
     private static final Duration SOON = Duration.ofSeconds(30);
 
+    private static JoinedDatacenters datacenters;
     private static ConsulServer east;
     private static ConsulServer west;
 
     @BeforeAll
     static void start() throws Exception {
-        int eastPort = freePort();
-        east = ConsulServer.start(config("east", eastPort, ""));
-        west = ConsulServer.start(config("west", freePort(), "\"127.0.0.1:" + eastPort + "\""));
-        await("the datacenters to be joined").atMost(SOON).until(() -> knowsBoth(east) && knowsBoth(west));
+        datacenters = new JoinedDatacenters();
+        east = datacenters.east();
+        west = datacenters.west();
     }
 
     @AfterAll
     static void stop() {
-        west.close();
-        east.close();
-    }
-
-    private static boolean knowsBoth(ConsulServer server) {
-        String known = server.get("/v1/catalog/datacenters");
-        return known.contains("east") && known.contains("west");
-    }
-
-    private static String config(String datacenter, int wanPort, String join) {
-        return """
-                {"datacenter": "%s", "ports": {"serf_wan": %d}, "retry_join_wan": [%s], "retry_interval_wan": "1s"}
-                """.formatted(datacenter, wanPort, join);
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
+        datacenters.close();
     }
 
     private static ConsulElections.Builder at(ConsulServer agent) {
@@ -101,6 +85,39 @@ class TwoDatacentersIT {
                 Lease lease = first.election("apart").acquire()) {
             assertThat(second.election("apart").tryAcquire()).isPresent();
             assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void aFaultWhileAServerThereIsLookedUp_isNoDenial() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(east.httpPort());
+                Elections remote = ConsulElections.builder(proxy.url())
+                        .datacenter("west")
+                        .lockDelay(Duration.ZERO)
+                        .build()) {
+            Election election = remote.election("faulty");
+            Lease first = election.acquire();
+            CompletableFuture<Void> failed =
+                    proxy.failNextAnswer(line -> line.startsWith("GET /v1/catalog/service/consul"), 500);
+            west.destroySession(new Consul(west).session("faulty"));
+            await().atMost(SOON).until(() -> !first.isHeld());
+            try (Lease next = election.acquire()) {
+                assertThat(failed).isCompleted();
+                assertThat(next.requireToken()).isGreaterThan(first.fencingToken());
+            }
+        }
+    }
+
+    @Test
+    void failureDetectionInAnotherDatacenter_isRefusedAndSaysSo_andLeavesNoServiceBehind() {
+        try (Elections remote = at(east).datacenter("west")
+                .failureDetection(Duration.ofSeconds(2))
+                .build()) {
+            assertThatExceptionOfType(ElectionException.class)
+                    .isThrownBy(remote.election("detected")::acquire)
+                    .withMessageContainingAll(
+                            "datacenter 'west'", "failureDetection(..) works in the agent's own datacenter only");
+            assertThat(east.get("/v1/agent/services")).doesNotContain("ringfence");
         }
     }
 }

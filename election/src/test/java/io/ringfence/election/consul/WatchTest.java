@@ -8,6 +8,8 @@ import io.ringfence.election.consul.ConsulRequest.RenewSession;
 import io.ringfence.election.consul.ConsulRequest.Unlock;
 import io.ringfence.election.consul.ConsulRequest.Watch;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +121,21 @@ class WatchTest {
         assertThat(lease.isHeld()).isTrue();
         assertThat(consul.sent(Read.class).size()).isGreaterThan(1);
         passRenewing(Duration.ofSeconds(2));
+        assertThat(lease.lossReason()).contains(LossReason.DEADLINE_EXCEEDED);
+    }
+
+    @Test
+    void tellsTheLossOfALeaseThatNothingConfirms_atItsVeryMoment() {
+        ConsulLease lease = consul.win("job", "s1", 7);
+        Moment bound = consul.machine.now().plus(consul.machine.settings.unconfirmedLimit());
+        List<Moment> told = new ArrayList<>();
+        lease.lost().thenRun(() -> told.add(consul.machine.now()));
+        Moment over = bound.plus(Duration.ofSeconds(2));
+        while (told.isEmpty() && !over.isReachedAt(consul.machine.now())) {
+            passRenewing(Duration.ofNanos(Math.max(1, consul.machine.tick()))); // asleep until it is due again
+            consul.runCallbacks();
+        }
+        assertThat(told).containsExactly(bound);
         assertThat(lease.lossReason()).contains(LossReason.DEADLINE_EXCEEDED);
     }
 
