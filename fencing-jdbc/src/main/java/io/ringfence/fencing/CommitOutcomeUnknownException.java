@@ -2,7 +2,9 @@ package io.ringfence.fencing;
 
 import io.ringfence.election.FencingToken;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The connection was lost while COMMIT was under way: the transaction may be committed or not, and only a look at the
@@ -14,7 +16,7 @@ import java.util.Objects;
 public final class CommitOutcomeUnknownException extends FencingException {
     private static final long serialVersionUID = 1L;
 
-    /** The name of the resource fence. */
+    /** The name of the resource. */
     private final String resource;
 
     /** The token of the transaction. */
@@ -36,7 +38,12 @@ public final class CommitOutcomeUnknownException extends FencingException {
         this.token = token.value();
     }
 
-    /** {@return the name of the resource fence} */
+    static CommitOutcomeUnknownException of(List<Claim> claims, SQLException cause) {
+        String resources = claims.stream().map(Claim::resource).collect(Collectors.joining(", "));
+        return new CommitOutcomeUnknownException(resources, claims.get(0).token(), cause);
+    }
+
+    /** {@return the name of the resource; of several, separated by commas} */
     public String resource() {
         return resource;
     }

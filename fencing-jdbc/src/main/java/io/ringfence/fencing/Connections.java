@@ -42,6 +42,16 @@ final class Connections {
         }
     }
 
+    /** Tells whether the driver has begun a transaction; false where it cannot be asked. */
+    static boolean hasOpenTransaction(Connection connection) throws SQLException {
+        try {
+            return PgDriver.hasOpenTransaction(connection);
+        } catch (LinkageError e) {
+            LOG.atDebug().setCause(e).log("The driver cannot be asked for open transactions");
+            return false;
+        }
+    }
+
     /** Tells whether the server or the way to it is gone, so that nothing is known about the statement under way. */
     static boolean isLost(SQLException e) {
         String state = e.getSQLState();

@@ -3,9 +3,11 @@ package io.ringfence.fencing;
 import io.ringfence.election.FencingToken;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A fenced write changed nothing, or a fenced transaction was not committed; {@link #reason()} says why.
  *
  * <p>The harmless case, a row that is simply not there, is the subclass {@link NoMatchingRowException}: catch that one
- * first. After any other reason this process must assume that somebody else leads, and end its term.
+ * first. If a part was written, it is the subclass {@link PartiallyFencedException}. After any other reason this process must assume that somebody else leads, and end its term.
  *
  * <p>Thrown by {@link RowFence} in the caller's own transaction it cannot undo what the transaction did before: let it
  * propagate and roll back. Inside {@link ResourceFence#inTransaction} the commit is refused even if it is swallowed.
@@ -39,6 +41,9 @@ public class FencedOutException extends FencingException {
     /** Why the write was refused. */
     private final Reason reason;
 
+    /** The refused entries of a batch. */
+    private final int[] entries;
+
     /**
      * Creates an exception.
      *
@@ -56,12 +61,35 @@ public class FencedOutException extends FencingException {
             FencingToken presented,
             @Nullable Long observed,
             Reason reason) {
+        this(message, target, key, presented, observed, reason, List.of());
+    }
+
+    /**
+     * Creates an exception for a batch.
+     *
+     * @param message what was refused, by what, and what to do next
+     * @param target the table
+     * @param key the first row in question, if known
+     * @param presented the token that the batch came with
+     * @param observed the token that was found there, if one was
+     * @param reason why the first entry was refused
+     * @param entries which entries were refused, counted from 0
+     */
+    public FencedOutException(
+            String message,
+            String target,
+            @Nullable String key,
+            FencingToken presented,
+            @Nullable Long observed,
+            Reason reason,
+            List<Integer> entries) {
         super(message, null);
         this.target = Objects.requireNonNull(target, "target");
         this.key = key;
         this.presented = presented.value();
         this.observed = observed;
         this.reason = Objects.requireNonNull(reason, "reason");
+        this.entries = entries.stream().mapToInt(Integer::intValue).toArray();
     }
 
     /** {@return the table or the resource that refused, for example {@code table invoice}} */
@@ -87,6 +115,11 @@ public class FencedOutException extends FencingException {
     /** {@return why the write was refused} */
     public Reason reason() {
         return reason;
+    }
+
+    /** {@return the refused entries of a {@link FencedBatch}, counted from 0 and rising; empty if it was no batch} */
+    public List<Integer> entries() {
+        return Arrays.stream(entries).boxed().toList();
     }
 
     /**

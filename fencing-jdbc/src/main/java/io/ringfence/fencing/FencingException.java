@@ -1,5 +1,6 @@
 package io.ringfence.fencing;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 public class FencingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** Which statement of the caller this is about, if its message does not tell. */
+    private @Nullable String place;
+
     /**
      * Creates an exception.
      *
@@ -19,5 +23,22 @@ public class FencingException extends RuntimeException {
      */
     public FencingException(String message, @Nullable Throwable cause) {
         super(message, cause);
+    }
+
+    /**
+     * Adds to the message which statement of the caller this is about, for adapters that know. The first one counts.
+     *
+     * @param statement the place and the text, for example {@code Invoices.close: UPDATE invoice ..}
+     */
+    public final void at(String statement) {
+        if (place == null) {
+            place = Objects.requireNonNull(statement, "statement");
+        }
+    }
+
+    @Override
+    public final String getMessage() {
+        String message = String.valueOf(super.getMessage());
+        return place == null ? message : message + "\nIn " + place;
     }
 }

@@ -3,11 +3,10 @@ package io.ringfence.fencing;
 import io.ringfence.fencing.internal.FencedStatement;
 import io.ringfence.fencing.internal.RowWrite;
 import io.ringfence.fencing.internal.SqlName;
+import io.ringfence.fencing.internal.SqlTemplate;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A compiled statement with the caller's parameters, on the caller's connection. */
@@ -15,11 +14,14 @@ final class JdbcWrite implements RowWrite {
     private final Connection connection;
     private final FencedStatement statement;
     private final @Nullable Object[] parameters;
+    private final JdbcRun run;
 
-    JdbcWrite(Connection connection, FencedStatement statement, @Nullable Object[] parameters) {
+    JdbcWrite(Connection connection, FencedStatement statement, @Nullable Object[] parameters, JdbcRun run) {
+        statement.requireParameters(parameters.length);
         this.connection = connection;
         this.statement = statement;
         this.parameters = parameters;
+        this.run = run;
     }
 
     @Override
@@ -29,37 +31,46 @@ final class JdbcWrite implements RowWrite {
 
     @Override
     public @Nullable String key() {
-        return statement.keyText(parameters);
+        return statement.reads().keyText(parameters);
     }
 
     @Override
-    public int run(long token) throws SQLException {
-        try (PreparedStatement update = connection.prepareStatement(statement.sql())) {
-            bind(update, statement.binds(), token);
-            return update.executeUpdate();
+    public long run(long token) throws SQLException {
+        return run(statement.fenced(), token);
+    }
+
+    @Override
+    public long runGuarded(Connection where, long token) throws SQLException {
+        return run(statement.telling(), token);
+    }
+
+    private long run(SqlTemplate template, long token) throws SQLException {
+        try (PreparedStatement write = run.prepare(connection, template.sql())) {
+            bind(write, template, token);
+            return run.execute(write);
         }
     }
 
     @Override
     public Found look() throws SQLException {
-        try (PreparedStatement read = connection.prepareStatement(statement.diagnosis())) {
-            bind(read, statement.diagnosisBinds(), 0);
-            try (ResultSet row = read.executeQuery()) {
-                row.next();
-                long rows = row.getLong(1);
-                return new Found(rows, rows == 0 ? null : row.getLong(2), row.getBoolean(3));
-            }
-        }
+        return read(statement.reads().diagnosis(), 0);
     }
 
-    private void bind(PreparedStatement prepared, List<Integer> order, long token) throws SQLException {
-        int index = 1;
-        for (int parameter : order) {
-            if (parameter == FencedStatement.TOKEN) {
-                prepared.setLong(index++, token);
-            } else {
-                prepared.setObject(index++, parameters[parameter]);
-            }
-        }
+    @Override
+    public Found skipped(long token) throws SQLException {
+        SqlTemplate skipped = statement.reads().skipped();
+        return skipped == null ? Found.NOTHING : read(skipped, token);
+    }
+
+    private Found read(SqlTemplate template, long token) throws SQLException {
+        return template.read(connection, token, this::bind);
+    }
+
+    void bind(PreparedStatement prepared, SqlTemplate template, long token) throws SQLException {
+        template.bind(prepared, token, this::bind);
+    }
+
+    private void bind(PreparedStatement prepared, int index, int parameter) throws SQLException {
+        prepared.setObject(index, parameters[parameter]);
     }
 }

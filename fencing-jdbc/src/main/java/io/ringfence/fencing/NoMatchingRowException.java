@@ -1,6 +1,7 @@
 package io.ringfence.fencing;
 
 import io.ringfence.election.FencingToken;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,5 +25,25 @@ public final class NoMatchingRowException extends FencedOutException {
     public NoMatchingRowException(
             String message, String target, @Nullable String key, FencingToken presented, @Nullable Long observed) {
         super(message, target, key, presented, observed, Reason.NO_MATCHING_ROW);
+    }
+
+    /**
+     * Creates an exception for a batch.
+     *
+     * @param message what was not found, and what to do next
+     * @param target the table
+     * @param key the first row in question, if known
+     * @param presented the token that the batch came with
+     * @param observed the token on that row, if it is there
+     * @param entries which entries matched no row, counted from 0
+     */
+    public NoMatchingRowException(
+            String message,
+            String target,
+            @Nullable String key,
+            FencingToken presented,
+            @Nullable Long observed,
+            List<Integer> entries) {
+        super(message, target, key, presented, observed, Reason.NO_MATCHING_ROW, entries);
     }
 }

@@ -3,8 +3,8 @@ package io.ringfence.fencing;
 import java.util.Objects;
 
 /**
- * A statement that was expected to write one row wrote more. Each of these rows passed the fence, but the caller meant
- * one.
+ * A statement wrote more rows than it was expected to, one if nothing else was said. Each of these rows passed the fence,
+ * but the caller did not mean all of them.
  *
  * <p><b>The rows are written when this is thrown.</b> In the caller's own transaction only a rollback undoes them, and in
  * auto-commit nothing does; inside {@link ResourceFence#inTransaction} the commit is refused.
@@ -22,13 +22,13 @@ public final class TooManyRowsException extends FencingException {
      * Creates an exception.
      *
      * @param target the table, for example {@code table invoice}
-     * @param rows how many rows were written; negative if the driver could not count them
+     * @param rows how many rows were written
+     * @param expected how many were expected
      */
-    public TooManyRowsException(String target, long rows) {
+    public TooManyRowsException(String target, long rows, ExpectedRows expected) {
         super(
-                "A fenced statement on " + target + " was to write one row and wrote "
-                        + (rows < 0 ? "more than the driver can count" : String.valueOf(rows))
-                        + ". Roll this transaction back, and narrow the statement's WHERE to one row",
+                "A fenced statement on " + target + " was to write " + expected + " and wrote " + rows
+                        + " rows. Roll this transaction back, and narrow the statement's WHERE or expect another number",
                 null);
         this.target = Objects.requireNonNull(target, "target");
         this.rows = rows;
@@ -39,7 +39,7 @@ public final class TooManyRowsException extends FencingException {
         return target;
     }
 
-    /** {@return how many rows were written; negative if the driver could not count them} */
+    /** {@return how many rows were written} */
     public long rows() {
         return rows;
     }

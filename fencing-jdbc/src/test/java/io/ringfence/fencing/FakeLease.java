@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** A lease that is held until the test says otherwise. */
-final class FakeLease implements Lease {
+public final class FakeLease implements Lease {
     private final String election;
     private final FencingToken token;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
@@ -21,17 +21,22 @@ final class FakeLease implements Lease {
         this.token = new FencingToken(token);
     }
 
-    static FakeLease of(long token) {
+    public static FakeLease of(long token) {
         return new FakeLease("invoices", token);
     }
 
-    FakeLease confirming(Confirmation answer) {
+    public FakeLease confirming(Confirmation answer) {
         confirmation = answer;
         return this;
     }
 
-    void lose() {
+    public void lose() {
         lost.complete(LossReason.DEADLINE_EXCEEDED);
+    }
+
+    /** Returns how many stages were asked for by {@link #lost()}. */
+    int waitingForLoss() {
+        return lost.getNumberOfDependents();
     }
 
     @Override

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.ringfence.election.Lease.Confirmation;
 import io.ringfence.election.LeaseLostException;
 import io.ringfence.election.TokenRegressionException;
 import io.ringfence.fencing.FencedOutException.Reason;
+import io.ringfence.servers.ChildJvm;
 import io.ringfence.servers.PostgresDatabase;
 import io.ringfence.servers.SharedServers;
 import java.sql.Connection;
@@ -27,9 +29,13 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.postgresql.ds.PGSimpleDataSource;
 
+/** Raises by statements of our own; {@link RaiseByFunctionIT} does it by the function. */
+@Tag("postgres")
 @ExtendWith(SharedServers.class)
 class RaiseIT {
     private final ExecutorService executor = Executors.newCachedThreadPool();
@@ -40,7 +46,14 @@ class RaiseIT {
     void table(PostgresDatabase database) throws SQLException {
         dataSource = database.dataSource();
         Sql.execute(dataSource, FenceSchema.postgres().fenceTable());
+        if (byFunction()) {
+            Sql.execute(dataSource, FenceSchema.postgres().inSchema("public").fenceFunctions());
+        }
         fence = ResourceFence.on(dataSource, "invoices");
+    }
+
+    boolean byFunction() {
+        return false;
     }
 
     @AfterEach
@@ -105,6 +118,37 @@ class RaiseIT {
     }
 
     @Test
+    void endsAtTheMaximum_whenTwoProcessesRaiseInRandomOrder(PostgresDatabase database) throws Exception {
+        Sql.execute(database.dataSource(), FenceSchema.postgres().fenceTable());
+        if (byFunction()) {
+            Sql.execute(
+                    database.dataSource(),
+                    FenceSchema.postgres().inSchema("public").fenceFunctions());
+        }
+        List<ChildJvm> processes = new ArrayList<>();
+        try {
+            for (int seed = 1; seed <= 2; seed++) {
+                List<String> arguments = new ArrayList<>(
+                        IntStream.rangeClosed(1, 40).mapToObj(String::valueOf).toList());
+                Collections.shuffle(arguments, new Random(seed));
+                arguments.addAll(0, List.of(database.jdbcUrl(), database.user()));
+                ChildJvm process =
+                        ChildJvm.start(RaiseProcess.class, List.of("-Xmx64m"), arguments.toArray(String[]::new));
+                processes.add(process);
+                process.send(database.password());
+            }
+            for (ChildJvm process : processes) {
+                process.awaitLine(RaiseProcess.DONE, Duration.ofSeconds(60));
+                assertThat(process.lines()).anyMatch(line -> line.startsWith("refused"));
+            }
+        } finally {
+            processes.forEach(ChildJvm::close);
+        }
+        assertThat(Sql.one(database.dataSource(), "SELECT token FROM ringfence_fence"))
+                .isEqualTo("40");
+    }
+
+    @Test
     void waitsForASealedTransaction_andSaysSoWhenTheTimeIsUp() throws Exception {
         fence.raise(FakeLease.of(7));
         try (Connection frozen = dataSource.getConnection()) {
@@ -124,6 +168,71 @@ class RaiseIT {
             patient.get(20, TimeUnit.SECONDS);
         }
         assertThat(row()).isEqualTo("invoices|8|process-8");
+    }
+
+    @Test
+    void namesWhoBlocksIt_whenTheTimeIsUp(PostgresDatabase database) throws Exception {
+        DataSource frozenSource = configured(database, "ApplicationName=stuck batch");
+        ResourceFence patient =
+                ResourceFence.on(database.dataSource(), "invoices").raiseTimeout(Duration.ofSeconds(4));
+        Sql.execute(database.dataSource(), FenceSchema.postgres().fenceTable());
+        patient.raise(FakeLease.of(7));
+        try (Connection frozen = frozenSource.getConnection()) {
+            frozen.setAutoCommit(false);
+            String pid = Sql.rows(frozen, "SELECT pg_backend_pid() FROM ringfence_fence FOR SHARE")
+                    .get(0);
+
+            assertThatThrownBy(() -> patient.raise(FakeLease.of(8)))
+                    .isInstanceOf(FencingException.class)
+                    .hasMessageContaining("is blocked by pid " + pid + " (application 'stuck batch', role 'postgres', "
+                            + "idle in transaction, last query: SELECT pg_backend_pid()");
+            assertThat(Sql.one(database.dataSource(), "SELECT pg_terminate_backend(" + pid + ")"))
+                    .isEqualTo("t");
+            patient.raise(FakeLease.of(8));
+        }
+        assertThat(Sql.one(database.dataSource(), "SELECT token FROM ringfence_fence"))
+                .isEqualTo("8");
+    }
+
+    @Test
+    void saysWhyItDoesNotKnowWhoBlocksIt_whenThereIsNoSecondConnection(PostgresDatabase database) throws Exception {
+        Sql.execute(database.dataSource(), FenceSchema.postgres().fenceTable());
+        ResourceFence.on(database.dataSource(), "invoices").raise(FakeLease.of(7));
+        try (Connection frozen = database.dataSource().getConnection();
+                HikariDataSource pool = new HikariDataSource()) {
+            frozen.setAutoCommit(false);
+            Sql.rows(frozen, "SELECT * FROM ringfence_fence FOR SHARE");
+            pool.setDataSource(database.dataSource());
+            pool.setMaximumPoolSize(1);
+            ResourceFence single = ResourceFence.on(pool, "invoices").raiseTimeout(Duration.ofSeconds(2));
+
+            assertThatThrownBy(() -> single.raise(FakeLease.of(8)))
+                    .isInstanceOf(FencingException.class)
+                    .hasMessageContaining("Who blocks it is not known, because a second connection");
+        }
+    }
+
+    @Test
+    void asksInThreadsOfTheFactory_thatEndWithTheRaise() throws Exception {
+        List<Thread> threads = new ArrayList<>();
+        fence.threadFactory(job -> {
+                    Thread thread = new Thread(job, "mine");
+                    threads.add(thread);
+                    return thread;
+                })
+                .raise(FakeLease.of(7));
+
+        assertThat(threads).hasSize(1);
+        threads.get(0).join(2_500); // it would ask after four seconds
+        assertThat(threads.get(0).isAlive()).isFalse();
+    }
+
+    private static DataSource configured(PostgresDatabase database, String settings) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(database.jdbcUrl() + "?" + settings);
+        source.setUser(database.user());
+        source.setPassword(database.password());
+        return source;
     }
 
     @Test
@@ -188,7 +297,7 @@ class RaiseIT {
                 dataSource,
                 "CREATE TABLE seen (setting text)",
                 "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN"
-                        + " INSERT INTO seen VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END'",
+                        + " INSERT INTO public.seen VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END'",
                 "CREATE TRIGGER note BEFORE UPDATE ON ringfence_fence FOR EACH ROW EXECUTE FUNCTION note()");
         fence.raise(FakeLease.of(7));
         for (String setting : List.of("off", "local", "on", "remote_apply")) {

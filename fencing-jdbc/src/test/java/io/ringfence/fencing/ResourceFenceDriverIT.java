@@ -17,12 +17,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** The fence with the driver's settings that change how transactions end, with a pool, and with connections that break. */
@@ -36,10 +39,32 @@ class ResourceFenceDriverIT {
         Sql.execute(
                 database.dataSource(),
                 FenceSchema.postgres().fenceTable(),
+                FenceSchema.postgres().inSchema("public").fenceFunctions(),
                 "CREATE TABLE t (id int PRIMARY KEY, v int)",
                 FenceSchema.postgres().tokenColumn("t"),
                 "INSERT INTO t VALUES (1, 0, 0), (2, 0, 99)");
         ResourceFence.on(database.dataSource(), "t").raise(FakeLease.of(1));
+    }
+
+    private static final List<String> SETTINGS = List.of(
+            "autosave=never",
+            "autosave=always",
+            "autosave=conservative",
+            "autosave=always&cleanupSavepoints=true",
+            "preferQueryMode=simple",
+            "preferQueryMode=simple&autosave=always",
+            "preferQueryMode=extended",
+            "preferQueryMode=extendedForPrepared",
+            "preferQueryMode=extendedCacheEverything",
+            "prepareThreshold=-1",
+            "prepareThreshold=0",
+            "prepareThreshold=1",
+            "prepareThreshold=5",
+            "defaultRowFetchSize=1");
+
+    static Stream<Arguments> settingsAndModes() {
+        return SETTINGS.stream()
+                .flatMap(settings -> Stream.of(SealMode.values()).map(mode -> Arguments.of(settings, mode)));
     }
 
     private PGSimpleDataSource configured(String settings) {
@@ -63,27 +88,14 @@ class ResourceFenceDriverIT {
 
     /** A stale transaction stays refused on a connection that the caller goes on to use. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "autosave=never",
-                "autosave=always",
-                "autosave=conservative",
-                "autosave=always&cleanupSavepoints=true",
-                "preferQueryMode=simple",
-                "preferQueryMode=simple&autosave=always",
-                "preferQueryMode=extended",
-                "preferQueryMode=extendedForPrepared",
-                "preferQueryMode=extendedCacheEverything",
-                "prepareThreshold=-1",
-                "prepareThreshold=0",
-                "prepareThreshold=1",
-                "prepareThreshold=5",
-                "defaultRowFetchSize=1",
-            })
-    void freshCommits_andStaleStaysRefused_inEveryRound(String settings) throws Exception {
+    @MethodSource("settingsAndModes")
+    void freshCommits_andStaleStaysRefused_inEveryRound(String settings, SealMode mode) throws Exception {
         try (Connection kept = configured(settings).getConnection()) {
             AtomicInteger closed = new AtomicInteger();
-            ResourceFence fence = ResourceFence.on(new KeptOpen(kept, closed).dataSource(), "t");
+            ResourceFence fence = ResourceFence.on(new KeptOpen(kept, closed).dataSource(), "t")
+                    .sealMode(mode);
+            boolean apart = mode == SealMode.WITH_COMMIT && settings.contains("preferQueryMode=simple");
+            assertThat(fence.sealMode()).isEqualTo(apart ? SealMode.SEPARATE : mode);
             RowFence rows = RowFence.onColumn("fencing_token").key("id");
             for (int round = 1; round <= 8; round++) {
                 FakeLease lease = FakeLease.of(round);
@@ -110,7 +122,7 @@ class ResourceFenceDriverIT {
                 kept.setAutoCommit(true);
                 assertThat(value()).isEqualTo(String.valueOf(round));
             }
-            assertThat(closed).hasValue(8 * 4);
+            assertThat(closed).hasValue(1 + 8 * 4);
         }
     }
 
@@ -151,8 +163,9 @@ class ResourceFenceDriverIT {
         assertThat(value()).isEqualTo("10");
     }
 
-    @Test
-    void theOutcomeIsUnknown_whenTheBackendIsEndedDuringCommit() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void theOutcomeIsUnknown_whenTheBackendIsEndedDuringCommit(SealMode mode) throws Exception {
         Sql.execute(
                 database.dataSource(),
                 "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS"
@@ -161,7 +174,7 @@ class ResourceFenceDriverIT {
                         + " FOR EACH ROW EXECUTE FUNCTION slow()");
         ExecutorService executor = Executors.newSingleThreadExecutor();
         try {
-            ResourceFence fence = ResourceFence.on(database.dataSource(), "t");
+            ResourceFence fence = ResourceFence.on(database.dataSource(), "t").sealMode(mode);
             Future<?> commit = executor.submit(() -> {
                 fence.useTransaction(FakeLease.of(1), ResourceFenceDriverIT::increment);
                 return null;
@@ -169,7 +182,7 @@ class ResourceFenceDriverIT {
             Awaitility.await()
                     .until(() -> Sql.rows(
                                             database.dataSource(),
-                                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT'"
+                                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE lower(query) = 'commit'"
                                                     + " AND state = 'active' AND datname = current_database()")
                                     .size()
                             == 1);

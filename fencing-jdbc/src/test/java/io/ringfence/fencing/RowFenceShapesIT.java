@@ -111,7 +111,6 @@ class RowFenceShapesIT {
                 "DELETE FROM item USING item j WHERE item.id = j.id",
                 "MERGE INTO item USING item j ON item.id = j.id WHEN MATCHED THEN DELETE",
                 "UPDATE item SET a = 99 WHERE id = 1; UPDATE item SET a = 99",
-                "UPDATE item SET a = 99 WHERE id = 1 RETURNING id",
                 "UPDATE item SET a = 99, fencing_token = 99 WHERE id = 1",
                 "UPDATE item SET a = 99, \"fencing_token\" = 99 WHERE id = 1",
                 "UPDATE item SET (a, fencing_token) = (99, 99) WHERE id = 1",

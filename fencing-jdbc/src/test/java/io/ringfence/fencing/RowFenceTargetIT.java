@@ -14,11 +14,13 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("postgres")
 @ExtendWith(SharedServers.class)
 class RowFenceTargetIT {
     private final RowFence fence = RowFence.onColumn("fencing_token").key("id");
@@ -36,7 +38,7 @@ class RowFenceTargetIT {
         connection.close();
     }
 
-    private int update(String table) throws SQLException {
+    private long update(String table) throws SQLException {
         return fence.update(connection, FakeLease.of(7), "UPDATE " + table + " SET v = v + 1 WHERE id = 1");
     }
 
@@ -117,7 +119,7 @@ class RowFenceTargetIT {
     }
 
     @Test
-    void namesTheProduct_whenItIsNotPostgres() {
+    void namesTheProduct_whenItIsNoneThatRowFencesWorkOn() {
         Connection other = (Connection) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {Connection.class},
@@ -125,13 +127,13 @@ class RowFenceTargetIT {
                         ? Proxy.newProxyInstance(
                                 getClass().getClassLoader(),
                                 new Class<?>[] {DatabaseMetaData.class},
-                                (metadata, asked, none) -> "MariaDB")
+                                (metadata, asked, none) -> "MySQL")
                         : method.invoke(connection, arguments));
 
         assertThatThrownBy(() -> fence.update(other, FakeLease.of(7), "UPDATE t SET v = 1"))
                 .isInstanceOf(FencingException.class)
-                .hasMessageContaining("PostgreSQL only")
-                .hasMessageContaining("MariaDB");
+                .hasMessageContaining("work on PostgreSQL, MariaDB")
+                .hasMessageContaining("leads to MySQL");
         assertThatThrownBy(() -> Postgres.requireVersion("CockroachDB CCL v24.1.0"))
                 .isInstanceOf(FencingException.class)
                 .hasMessageContaining("CockroachDB");

@@ -9,11 +9,11 @@ import java.util.List;
 import javax.sql.DataSource;
 
 /** Short forms for the SQL that tests run outside of what they test. */
-final class Sql {
+public final class Sql {
 
     private Sql() {}
 
-    static void execute(DataSource dataSource, String... statements) throws SQLException {
+    public static void execute(DataSource dataSource, String... statements) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             execute(connection, statements);
         }
@@ -28,7 +28,7 @@ final class Sql {
     }
 
     /** Returns all rows, each as its columns joined by a bar. */
-    static List<String> rows(DataSource dataSource, String query) throws SQLException {
+    public static List<String> rows(DataSource dataSource, String query) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             return rows(connection, query);
         }
@@ -49,7 +49,7 @@ final class Sql {
         }
     }
 
-    static String one(DataSource dataSource, String query) throws SQLException {
+    public static String one(DataSource dataSource, String query) throws SQLException {
         return rows(dataSource, query).get(0);
     }
 }

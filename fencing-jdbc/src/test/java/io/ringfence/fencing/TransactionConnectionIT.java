@@ -44,7 +44,7 @@ class TransactionConnectionIT {
             Sql.execute(connection, "UPDATE t SET v = v + 1");
             assertThatThrownBy(() -> action.run(connection))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("commits after the work returns and rolls back if it throws");
+                    .hasMessageContaining("ResourceFence.inTransaction");
         });
         assertThat(Sql.one(dataSource, "SELECT v FROM t")).isEqualTo("1");
         Sql.execute(dataSource, "UPDATE t SET v = 0");

@@ -40,6 +40,19 @@ final class Wrapped {
         });
     }
 
+    /** Returns a data source whose connections do not lead to the driver's. */
+    static DataSource opaque(DataSource dataSource) {
+        return (DataSource) proxy(DataSource.class, (proxy, method, arguments) -> {
+            Object result = invoke(dataSource, method, arguments);
+            return result instanceof Connection connection
+                    ? proxy(
+                            Connection.class,
+                            (inner, called, given) ->
+                                    called.getName().equals("isWrapperFor") ? false : invoke(connection, called, given))
+                    : result;
+        });
+    }
+
     private static Object proxy(Class<?> type, InvocationHandler handler) {
         return Proxy.newProxyInstance(Wrapped.class.getClassLoader(), new Class<?>[] {type}, handler);
     }

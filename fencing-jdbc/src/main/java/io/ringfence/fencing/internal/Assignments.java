@@ -9,14 +9,44 @@ final class Assignments {
     private final String column;
     private int at;
 
-    private Assignments(ParsedStatement statement, String column) {
-        this.sql = statement.sql();
-        this.tokens = statement.assignments();
+    private Assignments(String sql, List<SqlToken> tokens, String column) {
+        this.sql = sql;
+        this.tokens = tokens;
         this.column = column;
     }
 
-    static void check(ParsedStatement statement, String column) {
-        Assignments list = new Assignments(statement, column);
+    /** Checks the list; a marker may come last. */
+    static void check(String sql, Clause set, String column) {
+        List<SqlToken> tokens = set.tokens();
+        int last = tokens.size() - 1;
+        if (tokens.get(last).isMarker("set")) {
+            tokens = tokens.subList(0, last > 0 && tokens.get(last - 1).isSymbol(",") ? last - 1 : last);
+        }
+        Assignments list = new Assignments(sql, tokens, column);
+        while (list.at < list.tokens.size()) {
+            list.assignment();
+        }
+    }
+
+    /** Checks a list that is fenced already: the last assignment, and no other one, is that of the token to a value. */
+    static void checkFenced(String sql, Clause set, String column) {
+        List<SqlToken> tokens = set.tokens();
+        int last = tokens.size() - 1;
+        while (last >= 0 && !(tokens.get(last).depth() == 0 && tokens.get(last).isSymbol(","))) {
+            last--;
+        }
+        List<SqlToken> assignment = tokens.subList(last + 1, tokens.size());
+        int equals = 0;
+        while (equals < assignment.size() && !assignment.get(equals).isSymbol("=")) {
+            equals++;
+        }
+        List<String> target = FencedText.name(assignment.subList(0, equals));
+        if (target.isEmpty()
+                || !target.get(target.size() - 1).equals(column)
+                || !SqlValues.isValue(assignment.subList(equals + 1, assignment.size()))) {
+            throw Refusals.notFenceable(sql, "no assignment of the token as the last one of SET", set.start());
+        }
+        Assignments list = new Assignments(sql, tokens.subList(0, Math.max(last, 0)), column);
         while (list.at < list.tokens.size()) {
             list.assignment();
         }
@@ -60,7 +90,7 @@ final class Assignments {
             if (token.depth() == depth
                     && expectName
                     && token.isName()
-                    && token.text().equals(column)) {
+                    && token.text().equalsIgnoreCase(column)) {
                 throw Refusals.notFenceable(
                         sql, "an assignment to the token column, which the fence itself makes,", token.start());
             }

@@ -1,21 +1,21 @@
 package io.ringfence.fencing.internal;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * Remembers the most recently used results of a function. What throws is not remembered. Thread-safe; the function runs
- * outside of the lock, and so perhaps twice.
+ * Remembers results of a function, and forgets all of them when there are too many: whoever has more distinct arguments
+ * than that gains nothing from a cache, and the others never get there. What throws is not remembered. Thread-safe; the
+ * function may run twice for one argument.
  *
  * @param <K> the argument
  * @param <V> the result
  */
 public final class BoundedCache<K, V> {
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Map<K, V> entries;
+    private final int capacity;
     private final Function<K, V> function;
+    private final Map<K, V> results = new ConcurrentHashMap<>();
 
     /**
      * Creates an empty cache.
@@ -24,15 +24,8 @@ public final class BoundedCache<K, V> {
      * @param function what to remember the results of
      */
     public BoundedCache(int capacity, Function<K, V> function) {
+        this.capacity = capacity;
         this.function = function;
-        this.entries = new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
-                return size() > capacity;
-            }
-        };
     }
 
     /**
@@ -42,22 +35,15 @@ public final class BoundedCache<K, V> {
      * @return the result
      */
     public V get(K key) {
-        lock.lock();
-        try {
-            V known = entries.get(key);
-            if (known != null) {
-                return known;
-            }
-        } finally {
-            lock.unlock();
+        V known = results.get(key);
+        if (known != null) {
+            return known;
         }
         V result = function.apply(key);
-        lock.lock();
-        try {
-            entries.put(key, result);
-        } finally {
-            lock.unlock();
+        if (results.size() >= capacity) {
+            results.clear();
         }
+        results.put(key, result);
         return result;
     }
 }

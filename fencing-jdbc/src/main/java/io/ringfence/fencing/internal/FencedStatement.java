@@ -1,193 +1,148 @@
 package io.ringfence.fencing.internal;
 
-import java.util.ArrayList;
+import io.ringfence.fencing.NotFenceableException;
 import java.util.List;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
-/**
- * One statement compiled for one token column: the fenced text, the read that explains a count of zero, and where each
- * of the caller's parameters goes.
- */
+/** One statement compiled for one token column: the fenced text and the reads that explain what it did not write. */
 public final class FencedStatement {
-    /** Stands among the parameter indexes for the token. */
-    public static final int TOKEN = -1;
-
-    private final SqlName table;
+    private final ParsedStatement parsed;
+    private final SqlTemplate fenced;
+    private final SqlTemplate telling;
+    private final RowReads reads;
     private final int parameters;
-    private final String sql;
-    private final List<Integer> binds;
-    private final String diagnosis;
-    private final List<Integer> diagnosisBinds;
-    private final List<Object> key;
 
-    private FencedStatement(ParsedStatement parsed, String column, List<String> keys) {
-        String token = new SqlName(List.of(column)).quoted();
-        table = parsed.table();
-        int before = ParsedStatement.parameters(parsed.assignments());
-        int inside = ParsedStatement.parameters(parsed.predicate());
-        parameters = before + inside;
-        sql = fence(parsed, token);
-        List<Integer> order = new ArrayList<>(range(0, before));
-        if (parsed.isUpdate()) {
-            order.add(TOKEN);
-        }
-        order.addAll(range(before, parameters));
-        order.add(TOKEN);
-        binds = List.copyOf(order);
-        List<List<SqlToken>> comparisons = Conjuncts.of(parsed.predicate()).keys(keys);
-        diagnosis = diagnose(parsed, token, comparisons);
-        List<Integer> reads = new ArrayList<>(range(before, parameters));
-        reads.addAll(
-                comparisons.isEmpty()
-                        ? range(before, parameters)
-                        : comparisons.stream()
-                                .flatMap(comparison -> Conjuncts.parameter(comparison).stream())
-                                .map(parameter -> indexOf(parsed, parameter))
-                                .toList());
-        diagnosisBinds = List.copyOf(reads);
-        key = keyText(parsed, comparisons);
+    private FencedStatement(ParsedStatement parsed, SqlTemplate fenced, SqlTemplate telling, RowReads reads) {
+        this.parsed = parsed;
+        this.fenced = fenced;
+        this.telling = telling;
+        this.reads = reads;
+        this.parameters = parsed.parameters();
     }
 
     /**
      * Compiles a statement.
      *
-     * @param sql an UPDATE or DELETE as given to JDBC
-     * @param column the token column, folded
-     * @param keys the key columns, folded; none if no key is declared
+     * @param dialect whose SQL it is
+     * @param sql an UPDATE, DELETE or INSERT as given to JDBC
+     * @param columns the columns of the fence
      * @return the compiled statement
      * @throws io.ringfence.fencing.NotFenceableException if the statement is outside of the closed grammar
      */
-    public static FencedStatement compile(String sql, String column, List<String> keys) {
-        ParsedStatement parsed = StatementParser.parse(sql);
-        Assignments.check(parsed, column);
-        return new FencedStatement(parsed, column, keys);
-    }
-
-    /**
-     * Checks a text that something else has fenced: its condition must end in AND and the comparison of the token column
-     * with one value, at the top.
-     *
-     * @param sql the fenced text
-     * @param column the token column, folded
-     * @throws io.ringfence.fencing.NotFenceableException if it does not
-     */
-    public static void requireFenced(String sql, String column) {
-        ParsedStatement parsed = StatementParser.parse(sql);
-        if (!Conjuncts.of(parsed.predicate()).endIn(column, "<=")) {
-            throw Refusals.notFenceable(
-                    sql, "a condition that the fence does not hold together (a fragment of plain SQL?)", 0);
+    public static FencedStatement compile(Dialect dialect, String sql, RowColumns columns) {
+        ParsedStatement parsed = parse(dialect, sql);
+        if (parsed.set() != null) {
+            Assignments.check(sql, parsed.set(), columns.token().last());
         }
-    }
-
-    private static String fence(ParsedStatement parsed, String token) {
-        String sql = parsed.sql();
-        StringBuilder fenced = new StringBuilder();
-        int copied = parsed.targetEnd();
-        if (parsed.isUpdate()) {
-            copied = parsed.setEnd();
-            fenced.append(sql, 0, copied).append(", ").append(token).append(" = ?");
+        boolean marked = Markers.areIn(parsed) || parsed.insert() != null;
+        if (marked) {
+            Markers.check(parsed, columns);
         } else {
-            fenced.append(sql, 0, copied);
+            requireOneTable(parsed);
         }
-        if (parsed.where() < 0) {
-            fenced.append(" WHERE ");
+        String column = columns.written();
+        SqlTemplate fenced = write(parsed, column, marked, new SqlTemplate.Builder(parsed, column, true));
+        SqlTemplate telling = dialect == Dialect.POSTGRES
+                ? write(parsed, column, marked, new SqlTemplate.Builder(parsed, column, true).tellingGuards())
+                : fenced;
+        return new FencedStatement(parsed, fenced, telling, ReadCompiler.compile(parsed, columns));
+    }
+
+    private static SqlTemplate write(ParsedStatement parsed, String column, boolean marked, SqlTemplate.Builder text) {
+        if (marked) {
+            text.copy(0, parsed.end());
         } else {
-            // the line end closes a comment that would swallow the bracket
-            fenced.append(sql, copied, parsed.where()).append(" (").append(parsed.predicateText());
-            fenced.append("\n) AND ");
+            fence(parsed, column, text);
         }
-        return fenced.append(token).append(" <= ?").toString();
+        return text.build();
     }
 
-    private static String diagnose(ParsedStatement parsed, String token, List<List<SqlToken>> comparisons) {
-        String predicate = parsed.where() < 0 ? "TRUE" : parsed.predicateText();
-        StringBuilder read = new StringBuilder("SELECT count(*), max(").append(token);
-        read.append("), bool_or((").append(predicate).append("\n) IS TRUE) FROM ");
-        read.append(parsed.target()).append("\nWHERE (");
-        if (comparisons.isEmpty()) {
-            return read.append(predicate).append("\n)").toString();
+    static ParsedStatement parse(Dialect dialect, String sql) {
+        ParsedStatement parsed = StatementParser.parse(dialect, sql);
+        if (dialect == Dialect.H2) {
+            refuseDeltaTables(parsed);
         }
-        String separator = "";
-        for (List<SqlToken> comparison : comparisons) {
-            read.append(separator).append(text(parsed, comparison));
-            separator = "\n) AND (";
-        }
-        return read.append("\n)").toString();
+        return parsed;
     }
 
-    private static String text(ParsedStatement parsed, List<SqlToken> tokens) {
-        return parsed.sql()
-                .substring(tokens.get(0).start(), tokens.get(tokens.size() - 1).end());
-    }
-
-    /** Returns the key comparisons as pieces of text and indexes of parameters. */
-    private static List<Object> keyText(ParsedStatement parsed, List<List<SqlToken>> comparisons) {
-        List<Object> pieces = new ArrayList<>();
-        for (List<SqlToken> comparison : comparisons) {
-            pieces.add(pieces.isEmpty() ? "" : " AND ");
-            for (SqlToken token : comparison) {
-                if (token.kind() == SqlToken.Kind.PARAMETER) {
-                    pieces.add(indexOf(parsed, token));
-                } else {
-                    String text = parsed.sql().substring(token.start(), token.end());
-                    pieces.add(token.isSymbol("=") ? " = " : text);
-                }
+    /** H2 takes FINAL TABLE (UPDATE ..) for a table, wherever it reads one: a write that no fence of ours is in. */
+    private static void refuseDeltaTables(ParsedStatement parsed) {
+        List<SqlToken> tokens = parsed.tokens();
+        for (int i = 1; i < tokens.size() - 1; i++) {
+            if (DeltaTable.isAt(tokens, i)) {
+                throw Refusals.notFenceable(
+                        parsed.sql(),
+                        "what writes where a table is read,",
+                        tokens.get(i - 1).start());
             }
         }
-        return List.copyOf(pieces);
     }
 
-    private static int indexOf(ParsedStatement parsed, SqlToken parameter) {
-        List<SqlToken> predicate = parsed.predicate();
-        return ParsedStatement.parameters(parsed.assignments())
-                + ParsedStatement.parameters(predicate.subList(0, predicate.indexOf(parameter)));
+    private static void requireOneTable(ParsedStatement parsed) {
+        Clause with = parsed.with();
+        Clause from = parsed.from();
+        if (with != null) {
+            throw Refusals.notFenceable(parsed.sql(), "WITH without the fence's markers", with.start());
+        }
+        if (from != null) {
+            throw Refusals.notFenceable(parsed.sql(), "a second table without the fence's markers,", from.start());
+        }
     }
 
-    private static List<Integer> range(int from, int to) {
-        return IntStream.range(from, to).boxed().toList();
+    private static void fence(ParsedStatement parsed, String column, SqlTemplate.Builder text) {
+        int copied = parsed.target().end();
+        Clause set = parsed.set();
+        if (set != null) {
+            copied = set.lastTokenEnd();
+            text.copy(0, copied).token(", " + column + " = ");
+            if (copied < parsed.sql().length()
+                    && SqlChars.isNamePart(parsed.sql().charAt(copied))) {
+                text.append(" ");
+            }
+        } else {
+            text.copy(0, copied);
+        }
+        Clause where = parsed.where();
+        if (where == null) {
+            text.append(" WHERE ");
+        } else {
+            // the line end closes a comment that would swallow the bracket
+            text.copy(copied, where.start()).append(" (").copy(where).append("\n) AND ");
+        }
+        text.token(column + " <= ");
+        Clause returning = parsed.returning();
+        if (returning != null) {
+            text.append(" ").copy(returning);
+        }
     }
 
     /** {@return the name of the target} */
     public SqlName table() {
-        return table;
+        return parsed.table();
     }
 
     /** {@return the fenced text} */
-    public String sql() {
-        return sql;
+    public SqlTemplate fenced() {
+        return fenced;
     }
 
-    /** {@return for each parameter of the fenced text the index of the caller's, or {@link #TOKEN}} */
-    public List<Integer> binds() {
-        return binds;
+    /** {@return the fenced text that also tells guards its token, where the database can have some} */
+    public SqlTemplate telling() {
+        return telling;
     }
 
-    /** {@return the read that explains a count of zero: the count, the highest token, whether the predicate is true} */
-    public String diagnosis() {
-        return diagnosis;
+    /** {@return the reads that explain what the statement did not write} */
+    public RowReads reads() {
+        return reads;
     }
 
-    /** {@return for each parameter of the read the index of the caller's} */
-    public List<Integer> diagnosisBinds() {
-        return diagnosisBinds;
+    /** {@return whether the statement has a RETURNING clause} */
+    public boolean isReturning() {
+        return parsed.returning() != null;
     }
 
-    /**
-     * Returns the key for messages, for example {@code id = 7}.
-     *
-     * @param values the caller's parameters
-     * @return the text, or null if the read does not go by key
-     */
-    public @Nullable String keyText(@Nullable Object[] values) {
-        if (key.isEmpty()) {
-            return null;
-        }
-        StringBuilder text = new StringBuilder();
-        for (Object piece : key) {
-            text.append(piece instanceof Integer index ? values[index] : piece);
-        }
-        return text.toString();
+    /** {@return how many parameters the caller gives} */
+    public int parameters() {
+        return parameters;
     }
 
     /**
@@ -199,7 +154,22 @@ public final class FencedStatement {
     public void requireParameters(int given) {
         if (given != parameters) {
             throw new IllegalArgumentException("The statement takes " + parameters + " parameters, but " + given
-                    + " were given (the fence adds its own): " + sql);
+                    + " were given (the fence adds its own): " + fenced.sql());
+        }
+    }
+
+    /**
+     * Checks that the rows which a newer leader kept from being written can be counted.
+     *
+     * @throws io.ringfence.fencing.NotFenceableException if the statement does not tell which rows it meant
+     */
+    public void requireSkippedKnown() {
+        if (reads.skipped() == null) {
+            throw new NotFenceableException(
+                    "Which rows this INSERT meant cannot be told afterwards, and so not whether a newer"
+                            + " leader kept some from being written: " + parsed.sql()
+                            + "\nExpect exactly(n) rows, or declare a key"
+                            + " and give plain values for it");
         }
     }
 }

@@ -24,6 +24,20 @@ public interface FencedTransaction {
     void refuse(RuntimeException refusal);
 
     /**
+     * Checks that a write comes with the token of its transaction.
+     *
+     * @param token the token of the transaction
+     * @param presented the token of the write
+     * @throws IllegalStateException if it is another one
+     */
+    static void requireSame(FencingToken token, FencingToken presented) {
+        if (!presented.equals(token)) {
+            throw new IllegalStateException("This transaction runs with token " + token
+                    + " and cannot write with token " + presented + ": one transaction, one token");
+        }
+    }
+
+    /**
      * Finds the transaction behind a connection.
      *
      * @param connection any connection

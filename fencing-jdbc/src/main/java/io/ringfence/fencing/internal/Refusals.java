@@ -25,8 +25,10 @@ public final class Refusals {
      */
     public static NotFenceableException notFenceable(String sql, String found, int position) {
         return new NotFenceableException("This statement cannot be fenced: found " + found + " at character "
-                + (position + 1) + " of: " + sql + "\nWrite it as one plain UPDATE or DELETE of one table, or run it in"
-                + " ResourceFence.inTransaction, which fences whatever a transaction does");
+                + (position + 1) + " of: " + sql
+                + "\nWrite it as one plain UPDATE or DELETE of one table, or write the fence into"
+                + " it by the markers that RowFence.update names, or run it in ResourceFence.inTransaction, which fences"
+                + " whatever a transaction does");
     }
 
     /**

@@ -13,8 +13,9 @@ final class SqlChars {
         return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     }
 
+    /** Leaves out the blanks of Unicode, which are part of a name to PostgreSQL and MariaDB, and end it to H2. */
     static boolean isNameStart(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 128;
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= 128 && !Character.isSpaceChar(c));
     }
 
     static boolean isNamePart(char c) {

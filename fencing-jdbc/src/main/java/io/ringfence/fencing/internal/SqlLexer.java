@@ -8,23 +8,23 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Splits PostgreSQL text, as given to JDBC, into tokens. It knows where strings, comments and names end and which brackets
- * belong together; what it is not sure about it refuses, because a wrong guess would let a part of a statement escape.
+ * Splits SQL text, as given to JDBC, into tokens. It knows where strings, comments and names end and which brackets belong
+ * together; what it is not sure about it refuses, because a wrong guess would let a part of a statement escape.
  */
 final class SqlLexer {
-    private static final String OPERATORS = "+-*/<>=~!@#%^&|`";
-
+    private final Dialect dialect;
     private final String sql;
     private final List<SqlToken> tokens = new ArrayList<>();
     private final Deque<Character> brackets = new ArrayDeque<>();
     private int at;
 
-    private SqlLexer(String sql) {
+    private SqlLexer(Dialect dialect, String sql) {
+        this.dialect = dialect;
         this.sql = sql;
     }
 
-    static List<SqlToken> tokens(String sql) {
-        SqlLexer lexer = new SqlLexer(sql);
+    static List<SqlToken> tokens(Dialect dialect, String sql) {
+        SqlLexer lexer = new SqlLexer(dialect, sql);
         while (lexer.skipBlanks()) {
             lexer.next();
         }
@@ -35,60 +35,18 @@ final class SqlLexer {
     }
 
     /** Returns the first tokens only, and looks at nothing behind them. */
-    static List<SqlToken> first(String sql, int count) {
-        SqlLexer lexer = new SqlLexer(sql);
+    static List<SqlToken> first(Dialect dialect, String sql, int count) {
+        SqlLexer lexer = new SqlLexer(dialect, sql);
         while (lexer.tokens.size() < count && lexer.skipBlanks()) {
             lexer.next();
         }
         return lexer.tokens;
     }
 
-    /** Returns where the first token starts, behind blanks and comments. */
-    static int startOfText(String sql) {
-        SqlLexer lexer = new SqlLexer(sql);
-        lexer.skipBlanks();
-        return lexer.at;
-    }
-
     /** Moves to the next token; false at the end. */
     private boolean skipBlanks() {
-        while (at < sql.length()) {
-            if (" \t\r\n\f\u000b".indexOf(sql.charAt(at)) >= 0) {
-                at++;
-            } else if (sql.startsWith("--", at)) {
-                skipLine();
-            } else if (sql.startsWith("/*", at)) {
-                skipBlock();
-            } else {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void skipLine() {
-        while (at < sql.length() && sql.charAt(at) != '\n' && sql.charAt(at) != '\r') {
-            at++;
-        }
-    }
-
-    private void skipBlock() {
-        int start = at;
-        int open = 0;
-        do {
-            if (at >= sql.length()) {
-                throw refusal("a comment that is never closed", start);
-            }
-            if (sql.startsWith("/*", at)) {
-                open++;
-                at += 2;
-            } else if (sql.startsWith("*/", at)) {
-                open--;
-                at += 2;
-            } else {
-                at++;
-            }
-        } while (open > 0);
+        at = SqlBlanks.skip(dialect, sql, at);
+        return at < sql.length();
     }
 
     private void next() {
@@ -99,14 +57,16 @@ final class SqlLexer {
             number();
         } else if (c == '\'') {
             string(at, false);
-        } else if (c == '"') {
-            quotedName();
-        } else if (c == '$') {
+        } else if (c == dialect.quote()) {
+            quotedName(c);
+        } else if (c == '$' && dialect != Dialect.MARIADB) {
             dollarString();
-        } else if (c == '?' && charAt(at + 1) != '?') {
-            add(Kind.PARAMETER, "?", at, at + 1);
-        } else if (c == '?' || OPERATORS.indexOf(c) >= 0) {
+        } else if (c == '?') {
+            question();
+        } else if (dialect.isOperator(c)) {
             operator();
+        } else if (c == '{') {
+            marker();
         } else {
             punctuation(c);
         }
@@ -117,16 +77,18 @@ final class SqlLexer {
         while (SqlChars.isNamePart(charAt(at))) {
             at++;
         }
-        String text = SqlChars.foldCase(sql.substring(start, at));
+        String word = SqlChars.foldCase(sql.substring(start, at));
         char follows = charAt(at);
-        if (follows == '\'' && (text.equals("e") || text.equals("b") || text.equals("x") || text.equals("n"))) {
-            string(start, text.equals("e"));
-        } else if (text.equals("u") && follows == '&' && charAt(at + 1) == '\'') {
+        boolean escapes = word.equals("e") && dialect == Dialect.POSTGRES;
+        if (follows == '\'' && (escapes || word.equals("b") || word.equals("x") || word.equals("n"))) {
+            string(start, escapes);
+        } else if (word.equals("u") && follows == '&' && charAt(at + 1) == '\'' && dialect != Dialect.MARIADB) {
             at++;
             string(start, false);
-        } else if (text.equals("u") && follows == '&' && charAt(at + 1) == '"') {
+        } else if (word.equals("u") && follows == '&' && charAt(at + 1) == '"') {
             throw refusal("a name written as U&\"..\" (write it as a plain quoted name)", start);
         } else {
+            String text = dialect.fold(sql.substring(start, at));
             add(isNameByPosition() ? Kind.NAME : Kind.WORD, text, start, at);
         }
     }
@@ -192,16 +154,16 @@ final class SqlLexer {
         throw refusal("a string that is never closed", start);
     }
 
-    private void quotedName() {
+    private void quotedName(char quote) {
         int start = at++;
         StringBuilder name = new StringBuilder();
         while (at < sql.length()) {
             char c = sql.charAt(at);
-            if (c != '"') {
+            if (c != quote) {
                 name.append(c);
                 at++;
-            } else if (charAt(at + 1) == '"') {
-                name.append('"');
+            } else if (charAt(at + 1) == quote) {
+                name.append(quote);
                 at += 2;
             } else {
                 add(Kind.NAME, name.toString(), start, at + 1);
@@ -211,9 +173,41 @@ final class SqlLexer {
         throw refusal("a quoted name that is never closed", start);
     }
 
+    /** Reads a parameter; two question marks are the driver's way to write an operator of PostgreSQL. */
+    private void question() {
+        if (charAt(at + 1) != '?') {
+            if (SqlChars.isDigit(charAt(at + 1))) {
+                throw refusal("a numbered parameter (write ? and give the values in order)", at);
+            }
+            refuseTouching("a parameter", at, at + 1);
+            add(Kind.PARAMETER, "?", at, at + 1);
+        } else if (dialect == Dialect.POSTGRES) {
+            operator();
+        } else {
+            throw refusal("two question marks in a row", at);
+        }
+    }
+
+    private void marker() {
+        int close = sql.indexOf('}', at);
+        SqlMarker marker = close < 0 ? null : SqlMarker.parse(sql.substring(at + 1, close));
+        if (marker == null) {
+            throw refusal("a '{' that starts none of " + SqlMarker.ALL, at);
+        }
+        refuseTouching("a marker", at, close + 1);
+        add(Kind.MARKER, marker.name(), at, close + 1);
+    }
+
+    /** What replaces it would run into the word: the driver writes ? as $1, and WHERE$1 is a name. */
+    private void refuseTouching(String what, int start, int end) {
+        if (SqlChars.isNamePart(charAt(end)) || (start > 0 && SqlChars.isNamePart(sql.charAt(start - 1)))) {
+            throw refusal(what + " that touches a word (put a blank between)", start);
+        }
+    }
+
     private void dollarString() {
         int start = at++;
-        if (!SqlChars.isDigit(charAt(at))) {
+        if (dialect == Dialect.POSTGRES && !SqlChars.isDigit(charAt(at))) {
             while (SqlChars.isNamePart(charAt(at)) && charAt(at) != '$') {
                 at++;
             }
@@ -232,11 +226,11 @@ final class SqlLexer {
     private void operator() {
         int start = at;
         boolean signMayEndIt = false;
-        while (at < sql.length() && !sql.startsWith("--", at) && !sql.startsWith("/*", at)) {
-            if (sql.startsWith("??", at)) {
+        while (at < sql.length() && !SqlBlanks.isComment(dialect, sql, at)) {
+            if (sql.startsWith("??", at) && dialect == Dialect.POSTGRES) {
                 signMayEndIt = true;
                 at += 2;
-            } else if (OPERATORS.indexOf(sql.charAt(at)) >= 0) {
+            } else if (dialect.isOperator(sql.charAt(at))) {
                 signMayEndIt |= "~!@#%^&|`".indexOf(sql.charAt(at)) >= 0;
                 at++;
             } else {
@@ -253,6 +247,12 @@ final class SqlLexer {
     private void punctuation(char c) {
         if ("()[].,;:".indexOf(c) < 0) {
             throw refusal("the character '" + c + "'", at);
+        }
+        if ((c == '[' || c == ']') && dialect == Dialect.MARIADB) {
+            throw refusal("a '" + c + "', which quotes names in one sql_mode", at);
+        }
+        if (c == ':' && charAt(at + 1) == '=' && dialect == Dialect.MARIADB) {
+            throw refusal("an assignment", at);
         }
         if (c == ')' || c == ']') {
             char expected = c == ')' ? '(' : '[';

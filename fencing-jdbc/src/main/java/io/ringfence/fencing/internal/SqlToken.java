@@ -3,7 +3,8 @@ package io.ringfence.fencing.internal;
 /**
  * One token of an SQL text, comments left out.
  *
- * @param text a word in lower case, the decoded text of a quoted name, else the text as written
+ * @param text a word folded as the database does it, the decoded text of a quoted name, the lower-case name of a marker, else
+ *     the text as written
  * @param start where it starts in the SQL
  * @param end where it ends, exclusive
  * @param depth how many brackets are open around it; a bracket counts as outside of itself
@@ -19,12 +20,23 @@ record SqlToken(Kind kind, String text, int start, int end, int depth) {
         LITERAL,
         /** A JDBC parameter. */
         PARAMETER,
+        /** A marker of ours, {@code {fence.where i}}. */
+        MARKER,
         /** An operator, a bracket or a punctuation mark. */
         SYMBOL
     }
 
     boolean isWord(String keyword) {
-        return kind == Kind.WORD && text.equals(keyword);
+        return kind == Kind.WORD && word().equals(keyword);
+    }
+
+    boolean isMarker(String name) {
+        return kind == Kind.MARKER && text.equals(name);
+    }
+
+    /** Returns an unquoted word in lower case, else nothing. */
+    String word() {
+        return kind == Kind.WORD ? SqlChars.foldCase(text) : "";
     }
 
     boolean isSymbol(String symbol) {

@@ -1,186 +1,175 @@
 package io.ringfence.fencing.internal;
 
-import io.ringfence.fencing.NotFenceableException;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises the closed grammar: {@code UPDATE [ONLY] name [*] [[AS] alias] SET .. [WHERE ..]} and
- * {@code DELETE FROM [ONLY] name [*] [[AS] alias] [WHERE ..]}. Everything else is refused.
+ * Recognises the closed grammar; everything else is refused. As they stand are fenced
  *
- * <p>The words below are reserved in PostgreSQL, so outside of brackets they can only be the clause that they name.
+ * <pre>
+ * UPDATE [ONLY] name [*] [[AS] alias] SET .. [WHERE ..] [RETURNING ..]
+ * DELETE FROM [ONLY] name [*] [[AS] alias] [WHERE ..] [RETURNING ..]
+ * </pre>
+ *
+ * and by {@linkplain Markers markers} also those with WITH, FROM and USING, and INSERT, see {@link InsertParser}.
  */
 final class StatementParser {
-    private static final int MAX_NAME_PARTS = 3;
-    private static final Set<String> CLAUSES = Set.of(
-            "from",
-            "using",
-            "join",
-            "returning",
-            "order",
-            "limit",
-            "offset",
-            "fetch",
-            "group",
-            "having",
-            "window",
-            "union",
-            "intersect",
-            "except",
-            "into",
-            "for",
-            "select",
-            "where");
+    private static final Set<String> ENDS_OF_FROM = endsOfFrom();
+    private static final Set<String> READS = Set.of("select", "values", "table", "with");
+    private static final Set<String> WRITES = Set.of("insert", "update", "delete", "merge");
 
-    private final String sql;
-    private final List<SqlToken> tokens;
-    private int at;
+    private static final Set<String> MODIFIERS = Set.of("ignore", "low_priority", "quick");
 
-    private StatementParser(String sql) {
-        this.sql = sql;
-        this.tokens = SqlLexer.tokens(sql);
+    private final Dialect dialect;
+    private final TokenCursor cursor;
+
+    private StatementParser(Dialect dialect, String sql) {
+        this.dialect = dialect;
+        this.cursor = new TokenCursor(dialect, sql);
     }
 
-    static ParsedStatement parse(String sql) {
-        return new StatementParser(sql).statement();
+    /** A join may have a USING of its own. */
+    private static Set<String> endsOfFrom() {
+        Set<String> ends = new HashSet<>(TokenCursor.CLAUSES);
+        ends.remove("join");
+        ends.remove("using");
+        return Set.copyOf(ends);
+    }
+
+    static ParsedStatement parse(Dialect dialect, String sql) {
+        return new StatementParser(dialect, sql).statement();
     }
 
     private ParsedStatement statement() {
-        boolean update = accept("update");
+        Clause with = cursor.isNext("with") ? with() : null;
+        if (cursor.accept("insert")) {
+            return new InsertParser(cursor, with).statement();
+        }
+        boolean update = cursor.accept("update");
         if (!update) {
-            expect("delete", "UPDATE or DELETE");
-            expect("from", "FROM");
+            cursor.expect("delete", "UPDATE, DELETE or INSERT");
+            cursor.expect("from", "FROM");
         }
-        int targetStart = at < tokens.size() ? tokens.get(at).start() : sql.length();
-        accept("only");
-        SqlName table = name();
-        acceptSymbol("*");
-        alias(update ? "set" : "where");
-        int targetEnd = tokens.get(at - 1).end();
-        List<SqlToken> assignments = List.of();
+        int start = cursor.position();
+        if (dialect == Dialect.MARIADB
+                && !cursor.isAtEnd()
+                && MODIFIERS.contains(cursor.peek().word())) {
+            throw cursor.refusal(cursor.peek(), "(a modifier)");
+        }
+        cursor.accept("only");
+        SqlName table = cursor.tableName();
+        cursor.acceptSymbol("*");
+        String alias = alias(update ? "set" : "where");
+        Clause target = cursor.since(start);
+        Clause set = null;
         if (update) {
-            expect("set", "SET");
-            assignments = clause("SET");
+            cursor.expect("set", "SET");
+            set = cursor.clause("SET", TokenCursor.CLAUSES);
         }
-        int where = -1;
-        List<SqlToken> predicate = List.of();
-        if (accept("where")) {
-            where = tokens.get(at - 1).end();
-            predicate = predicate();
-        }
-        int end = end();
-        return new ParsedStatement(sql, table, targetStart, targetEnd, assignments, where, end, predicate);
+        Clause from = from(update ? "from" : "using");
+        Clause where = cursor.accept("where") ? where() : null;
+        Clause returning = returning(cursor);
+        return new ParsedStatement(
+                cursor.sql(),
+                cursor.end(),
+                table,
+                target,
+                alias == null ? table.last() : alias,
+                with,
+                set,
+                from,
+                where,
+                returning,
+                null);
     }
 
-    private SqlName name() {
-        List<String> parts = new ArrayList<>();
+    /** Takes WITH and its queries, which may only read. */
+    private Clause with() {
+        int start = cursor.position();
+        requireJoinedWrites("WITH");
+        cursor.accept("with");
+        cursor.accept("recursive");
         do {
-            if (at == tokens.size() || !tokens.get(at).isName() || parts.size() == MAX_NAME_PARTS) {
-                throw unexpected("a table name of up to three parts");
+            cursor.name("a name");
+            if (!cursor.isNext("as")) {
+                cursor.brackets("AS or a list of columns");
             }
-            parts.add(tokens.get(at++).text());
-        } while (acceptSymbol("."));
-        return new SqlName(parts);
+            cursor.expect("as", "AS");
+            cursor.acceptName("not");
+            cursor.acceptName("materialized");
+            List<SqlToken> query = cursor.brackets("a query in brackets");
+            if (query.isEmpty() || !READS.contains(query.get(0).word())) {
+                throw Refusals.notFenceable(cursor.sql(), "a query in WITH that may write", cursor.taken() - 1);
+            }
+            refuseWrites(query);
+        } while (cursor.acceptSymbol(","));
+        return cursor.since(start);
     }
 
-    private void alias(String nextClause) {
-        if (accept("as")) {
-            if (at == tokens.size() || !tokens.get(at).isName()) {
-                throw unexpected("an alias");
+    /** A write can only begin behind an opening bracket, or behind the closing one of a WITH. */
+    private void refuseWrites(List<SqlToken> query) {
+        for (int i = 1; i < query.size(); i++) {
+            SqlToken previous = query.get(i - 1);
+            if (WRITES.contains(query.get(i).word()) && (previous.isSymbol("(") || previous.isSymbol(")"))) {
+                throw Refusals.notFenceable(
+                        cursor.sql(),
+                        "a query in WITH that may write",
+                        query.get(i).start());
             }
-            at++;
-        } else if (at < tokens.size() && tokens.get(at).isName() && !isClause(tokens.get(at), nextClause)) {
-            at++;
         }
     }
 
-    private static boolean isClause(SqlToken token, String nextClause) {
-        return token.isWord(nextClause) || (token.kind() == SqlToken.Kind.WORD && CLAUSES.contains(token.text()));
+    private @Nullable String alias(String nextClause) {
+        if (cursor.accept("as")) {
+            return cursor.name("an alias");
+        }
+        return cursor.isNextName(nextClause) ? cursor.name("an alias") : null;
     }
 
-    private List<SqlToken> predicate() {
-        if (at + 1 < tokens.size()
-                && tokens.get(at).isWord("current")
-                && tokens.get(at + 1).isWord("of")) {
-            throw unexpected("a condition");
+    private @Nullable Clause from(String keyword) {
+        if (!cursor.isNext(keyword)) {
+            return null;
         }
-        List<SqlToken> predicate = clause("WHERE");
-        for (SqlToken token : predicate) {
+        requireJoinedWrites(keyword);
+        cursor.accept(keyword);
+        return cursor.clause(keyword, ENDS_OF_FROM);
+    }
+
+    private void requireJoinedWrites(String keyword) {
+        if (!dialect.hasJoinedWrites()) {
+            throw Refusals.notFenceable(
+                    cursor.sql(), keyword + ", which is understood for PostgreSQL only,", cursor.position());
+        }
+    }
+
+    private Clause where() {
+        if (cursor.isNext("current", "of")) {
+            throw cursor.unexpected("a condition");
+        }
+        return condition(cursor);
+    }
+
+    static Clause condition(TokenCursor cursor) {
+        Clause condition = cursor.clause("WHERE", TokenCursor.CLAUSES);
+        if (READS.contains(condition.tokens().get(0).word())) {
+            throw cursor.refusal(condition.tokens().get(0), "without brackets in the condition");
+        }
+        for (SqlToken token : condition.tokens()) {
             if (token.depth() == 0 && token.isSymbol(",")) {
-                throw Refusals.notFenceable(sql, "a ',' in the condition", token.start());
+                throw Refusals.notFenceable(cursor.sql(), "a ',' in the condition", token.start());
             }
         }
-        return predicate;
+        return condition;
     }
 
-    /** Reads up to the next clause or the end; there must be something to read. */
-    private List<SqlToken> clause(String name) {
-        int start = at;
-        while (at < tokens.size() && !endsClause(at)) {
-            at++;
+    static @Nullable Clause returning(TokenCursor cursor) {
+        int start = cursor.position();
+        if (!cursor.accept("returning")) {
+            return null;
         }
-        if (start == at) {
-            throw unexpected("something after " + name);
-        }
-        return tokens.subList(start, at);
-    }
-
-    private boolean endsClause(int index) {
-        SqlToken token = tokens.get(index);
-        if (token.depth() > 0) {
-            return false;
-        }
-        boolean clause = token.kind() == SqlToken.Kind.WORD && CLAUSES.contains(token.text());
-        return token.isSymbol(";") || (clause && !isDistinctFrom(index));
-    }
-
-    /** Tells whether the FROM at this index belongs to IS [NOT] DISTINCT FROM. */
-    private boolean isDistinctFrom(int index) {
-        return tokens.get(index).isWord("from")
-                && word(index - 1, "distinct")
-                && (word(index - 2, "is") || (word(index - 2, "not") && word(index - 3, "is")));
-    }
-
-    private boolean word(int index, String word) {
-        return index >= 0 && tokens.get(index).isWord(word);
-    }
-
-    private int end() {
-        int end = at < tokens.size() ? tokens.get(at).start() : sql.length();
-        boolean closed = false;
-        while (acceptSymbol(";")) {
-            closed = true;
-        }
-        if (at < tokens.size()) {
-            throw closed ? unexpected("one statement only") : unexpected("the end of the statement");
-        }
-        return end;
-    }
-
-    private boolean accept(String keyword) {
-        boolean found = at < tokens.size() && tokens.get(at).isWord(keyword);
-        at += found ? 1 : 0;
-        return found;
-    }
-
-    private boolean acceptSymbol(String symbol) {
-        boolean found = at < tokens.size() && tokens.get(at).isSymbol(symbol);
-        at += found ? 1 : 0;
-        return found;
-    }
-
-    private void expect(String keyword, String expected) {
-        if (!accept(keyword)) {
-            throw unexpected(expected);
-        }
-    }
-
-    private NotFenceableException unexpected(String expected) {
-        boolean ended = at >= tokens.size();
-        int position = ended ? sql.length() : tokens.get(at).start();
-        String found =
-                ended ? "the end" : "'" + sql.substring(position, tokens.get(at).end()) + "'";
-        return Refusals.notFenceable(sql, found + " instead of " + expected, position);
+        cursor.clause("RETURNING", TokenCursor.CLAUSES);
+        return cursor.since(start);
     }
 }

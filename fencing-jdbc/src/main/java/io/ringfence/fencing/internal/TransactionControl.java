@@ -39,33 +39,35 @@ public final class TransactionControl {
 
     /** Reads no more than needed, so that one statement is never refused for what comes later in it. */
     private static List<SqlToken> start(String sql) {
-        int escape = SqlLexer.startOfText(sql);
+        int escape = SqlBlanks.skip(Dialect.POSTGRES, sql, 0);
         if (escape < sql.length() && sql.charAt(escape) == '{') {
             requireCall(sql.substring(escape + 1));
             return List.of();
         }
-        List<SqlToken> first = SqlLexer.first(sql, 1);
-        return first.isEmpty() || !CONTROL.contains(first.get(0).text()) ? List.of() : SqlLexer.first(sql, 3);
+        List<SqlToken> first = SqlLexer.first(Dialect.POSTGRES, sql, 1);
+        return first.isEmpty() || !CONTROL.contains(first.get(0).text())
+                ? List.of()
+                : SqlLexer.first(Dialect.POSTGRES, sql, 3);
     }
 
     /** The driver takes the brackets of {fn ..} and {oj ..} away, and sends whatever is in them. */
     private static void requireCall(String escaped) {
-        List<SqlToken> first = SqlLexer.first(escaped, 1);
+        List<SqlToken> first = SqlLexer.first(Dialect.POSTGRES, escaped, 1);
         boolean call =
                 !first.isEmpty() && (first.get(0).isWord("call") || first.get(0).kind() == SqlToken.Kind.PARAMETER);
         if (!call) {
-            throw new IllegalStateException("In ResourceFence.inTransaction, which commits after the work returns and"
-                    + " rolls back if it throws, {call ..} and {? = call ..} are the only JDBC escapes that a text may"
-                    + " begin with: {" + escaped);
+            throw new IllegalStateException(
+                    "On a fenced connection {call ..} and {? = call ..} are the only JDBC escapes"
+                            + " that a text may begin with: {" + escaped);
         }
     }
 
     private static List<SqlToken> split(String sql) {
         try {
-            return SqlLexer.tokens(sql);
+            return SqlLexer.tokens(Dialect.POSTGRES, sql);
         } catch (NotFenceableException e) {
             throw new IllegalStateException(
-                    "In ResourceFence.inTransaction a text with a ';' runs only if it is certain where its statements end"
+                    "On a fenced connection a text with a ';' runs only if it is certain where its statements end"
                             + " (see the cause): send them one by one, without ';'",
                     e);
         }
@@ -83,9 +85,9 @@ public final class TransactionControl {
         };
         if (control && statement.get(0).kind() == SqlToken.Kind.WORD) {
             throw new IllegalStateException(
-                    "This connection belongs to ResourceFence.inTransaction, which commits after"
-                            + " the work returns and rolls back if it throws; the work may not run "
-                            + statement.get(0).text().toUpperCase(Locale.ROOT) + " itself");
+                    "The transaction of a fenced connection is ended by JDBC's commit() and rollback(), or by the return"
+                            + " of the work of ResourceFence.inTransaction, never by SQL text: it may not run "
+                            + statement.get(0).text().toUpperCase(Locale.ROOT));
         }
     }
 

@@ -15,15 +15,16 @@ class BoundedCacheTest {
     });
 
     @Test
-    void forgetsTheLeastRecentlyUsed() {
+    void remembersUpToItsCapacity_andThenStartsAnew() {
         assertThat(cache.get("1")).isEqualTo(1);
         cache.get("2");
         cache.get("1");
+        cache.get("2");
+        cache.get("3");
         cache.get("3");
         cache.get("1");
-        cache.get("2");
 
-        assertThat(computed).containsExactly("1", "2", "3", "2");
+        assertThat(computed).containsExactly("1", "2", "3", "1");
     }
 
     @Test

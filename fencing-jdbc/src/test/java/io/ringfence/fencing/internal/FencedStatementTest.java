@@ -12,49 +12,75 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class FencedStatementTest {
-    private static final int TOKEN = FencedStatement.TOKEN;
+    private static final int TOKEN = SqlTemplate.TOKEN;
+    private static final RowColumns COLUMNS = RowColumns.of(Dialect.POSTGRES, "fencing_token", List.of("id"));
 
     private static FencedStatement compile(String sql) {
-        return FencedStatement.compile(sql, "fencing_token", List.of("id"));
+        return FencedStatement.compile(Dialect.POSTGRES, sql, COLUMNS);
     }
 
     @Test
     void addsTokenAndBracketedPredicate_toAnUpdate() {
         FencedStatement statement = compile("UPDATE invoice SET status = ?, note = ? WHERE id = ? OR id = ?");
 
-        assertThat(statement.sql())
-                .isEqualTo("UPDATE invoice SET status = ?, note = ?, \"fencing_token\" = ? WHERE ( id = ? OR id = ?\n"
-                        + ") AND \"fencing_token\" <= ?");
-        assertThat(statement.binds()).containsExactly(0, 1, TOKEN, 2, 3, TOKEN);
+        assertThat(statement.fenced().sql())
+                .isEqualTo("UPDATE invoice SET status = ?, note = ?, fencing_token = ? WHERE ( id = ? OR id = ?\n"
+                        + ") AND fencing_token <= ?");
+        assertThat(statement.fenced().binds()).containsExactly(0, 1, TOKEN, 2, 3, TOKEN);
     }
 
     @Test
     void addsBracketedPredicate_toADelete() {
         FencedStatement statement = compile("delete from only billing.\"In voice\" as i where i.id = ?;");
 
-        assertThat(statement.sql())
-                .isEqualTo("delete from only billing.\"In voice\" as i where ( i.id = ?\n) AND \"fencing_token\" <= ?");
-        assertThat(statement.binds()).containsExactly(0, TOKEN);
+        assertThat(statement.fenced().sql())
+                .isEqualTo("delete from only billing.\"In voice\" as i where ( i.id = ?\n) AND fencing_token <= ?");
+        assertThat(statement.fenced().binds()).containsExactly(0, TOKEN);
         assertThat(statement.table().parts()).containsExactly("billing", "In voice");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "UPDATE t SET a = ? WHERE id = ? RETURNING a",
+                "DELETE FROM t WHERE id = ?",
+                "INSERT INTO t (id, {fence.column}) VALUES (?, {fence.token})",
+                "INSERT INTO t (id, {fence.column}) SELECT id, {fence.token} FROM s WHERE a = ?",
+                "INSERT INTO t AS x (id, {fence.column}) VALUES (?, {fence.token})"
+                        + " ON CONFLICT (id) DO UPDATE SET {fence.set} WHERE {fence.where x}",
+            })
+    void tellsGuardsTheToken_whereverTheTokenStands(String sql) {
+        SqlTemplate fenced = compile(sql).fenced();
+        SqlTemplate telling = compile(sql).telling();
+
+        assertThat(telling.binds()).isEqualTo(fenced.binds());
+        assertThat(telling.sql()).contains("set_config('ringfence.token', CAST(? AS pg_catalog.text), true)");
+        assertThat(telling.sql().replace(TokenSetting.TELLING_PARAMETER, "?")).isEqualTo(fenced.sql());
+        String elsewhere = "DELETE FROM t WHERE id = ?";
+        FencedStatement h2 = FencedStatement.compile(
+                Dialect.H2, elsewhere, RowColumns.of(Dialect.H2, "fencing_token", List.of("id")));
+        assertThat(h2.telling()).isEqualTo(h2.fenced());
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "UPDATE t SET a = 1                     | UPDATE t SET a = 1, \"fencing_token\" = ? WHERE \"fencing_token\" <= ?",
-                "UPDATE t SET a = 1 -- where it goes    | UPDATE t SET a = 1, \"fencing_token\" = ? WHERE \"fencing_token\" <= ?",
-                "DELETE FROM t                          | DELETE FROM t WHERE \"fencing_token\" <= ?",
-                "DELETE FROM t * x ;;                   | DELETE FROM t * x WHERE \"fencing_token\" <= ?",
+                "UPDATE t SET a = 1                     | UPDATE t SET a = 1, fencing_token = ? WHERE fencing_token <= ?",
+                "UPDATE t SET a = 1 -- where it goes    | UPDATE t SET a = 1, fencing_token = ? WHERE fencing_token <= ?",
+                "DELETE FROM t                          | DELETE FROM t WHERE fencing_token <= ?",
+                "DELETE FROM t * x ;;                   | DELETE FROM t * x WHERE fencing_token <= ?",
             })
     void fencesStatementsWithoutCondition(String sql, String fenced) {
-        assertThat(compile(sql).sql()).isEqualTo(fenced);
+        assertThat(compile(sql).fenced().sql()).isEqualTo(fenced);
     }
 
     @Test
     void closesTheBracketOnALineOfItsOwn_whenTheConditionEndsInAComment() {
-        assertThat(compile("UPDATE t SET a = ? WHERE id = ? -- the one").sql())
-                .endsWith("WHERE ( id = ? -- the one\n) AND \"fencing_token\" <= ?");
+        assertThat(compile("UPDATE t SET a = ? WHERE id = ? -- the one")
+                        .fenced()
+                        .sql())
+                .endsWith("WHERE ( id = ? -- the one\n) AND fencing_token <= ?");
     }
 
     @ParameterizedTest
@@ -89,8 +115,8 @@ class FencedStatementTest {
     void findsClausesAndParameters_whateverIsAroundThem(String sql) {
         FencedStatement statement = compile(sql);
 
-        assertThat(statement.binds()).containsExactly(0, TOKEN, 1, TOKEN);
-        assertThat(statement.keyText(new Object[] {"b", 7})).isEqualTo("id = 7");
+        assertThat(statement.fenced().binds()).containsExactly(0, TOKEN, 1, TOKEN);
+        assertThat(statement.reads().keyText(new Object[] {"b", 7})).isEqualTo("id = 7");
     }
 
     @ParameterizedTest
@@ -106,8 +132,6 @@ class FencedStatementTest {
                 "WITH x AS (DELETE FROM t WHERE id = 1 RETURNING *) SELECT * FROM x",
                 "UPDATE t SET a = 1 FROM u WHERE t.id = u.id",
                 "UPDATE t SET a = b DISTINCT FROM u WHERE id = 1",
-                "UPDATE t SET a = 1 WHERE id = 1 RETURNING id",
-                "UPDATE t SET a = 1 RETURNING id",
                 "UPDATE t SET a = 1 WHERE CURRENT OF c",
                 "UPDATE t SET a = 1 WHERE id = 1 LIMIT 1",
                 "UPDATE t SET a = 1 WHERE id = 1 ORDER BY id",
@@ -133,7 +157,6 @@ class FencedStatementTest {
                 "UPDATE t TABLESAMPLE system (1) SET a = 1",
                 "DELETE t WHERE id = 1",
                 "DELETE FROM t USING u WHERE t.id = u.id",
-                "DELETE FROM t WHERE id = 1 RETURNING *",
                 "DELETE FROM t WHERE CURRENT OF c",
                 "DELETE FROM t, u WHERE id = 1",
                 "DELETE FROM t FOR PORTION OF p FROM a TO b",
@@ -182,7 +205,7 @@ class FencedStatementTest {
     void saysWhatWasFoundWhereAndWhatToDo() {
         assertThatThrownBy(() -> compile("UPDATE t SET a = 1 FROM u WHERE t.id = u.id"))
                 .isInstanceOf(NotFenceableException.class)
-                .hasMessageContaining("found 'FROM' instead of the end of the statement at character 20")
+                .hasMessageContaining("a second table without the fence's markers, at character 24")
                 .hasMessageContaining("ResourceFence.inTransaction");
         assertThatThrownBy(() -> compile("UPDATE t SET Fencing_Token = 3"))
                 .hasMessageContaining("an assignment to the token column");
@@ -191,8 +214,9 @@ class FencedStatementTest {
     @Test
     void readsOnlyTheTokenColumn_whereTheUserAssignsFromIt() {
         assertThat(compile("UPDATE t SET seen = fencing_token WHERE id = 1 AND fencing_token = 3")
+                        .fenced()
                         .sql())
-                .contains("seen = fencing_token, \"fencing_token\" = ?");
+                .contains("seen = fencing_token, fencing_token = ?");
     }
 
     @ParameterizedTest
@@ -209,7 +233,7 @@ class FencedStatementTest {
                 "(id = ?)                                | id = 7",
             })
     void findsTheKey_amongTheConjuncts(String predicate, String key) {
-        assertThat(compile("DELETE FROM t WHERE " + predicate).keyText(new Object[] {7}))
+        assertThat(compile("DELETE FROM t WHERE " + predicate).reads().keyText(new Object[] {7}))
                 .isEqualTo(key);
     }
 
@@ -232,30 +256,40 @@ class FencedStatementTest {
     void goesByTheWholePredicate_whenTheKeyIsNotPlain(String predicate) {
         FencedStatement statement = compile("DELETE FROM t WHERE " + predicate);
 
-        assertThat(statement.keyText(new Object[] {7})).isNull();
-        assertThat(statement.diagnosisBinds()).containsExactly(0, 0);
+        assertThat(statement.reads().keyText(new Object[] {7})).isNull();
+        assertThat(statement.reads().diagnosis().binds()).containsExactly(0, 0);
     }
 
     @Test
     void readsByEveryColumnOfTheKey() {
         FencedStatement statement = FencedStatement.compile(
-                "UPDATE t x SET a = ? WHERE tenant = ? AND s = ? AND id = 4", "fencing_token", List.of("tenant", "id"));
+                Dialect.POSTGRES,
+                "UPDATE t x SET a = ? WHERE tenant = ? AND s = ? AND id = 4",
+                RowColumns.of(Dialect.POSTGRES, "fencing_token", List.of("tenant", "id")));
 
-        assertThat(statement.keyText(new Object[] {"a", "b", "c"})).isEqualTo("tenant = b AND id = 4");
-        assertThat(statement.diagnosis()).contains("FROM t x\nWHERE (tenant = ?\n) AND (id = 4\n)");
-        assertThat(statement.diagnosisBinds()).containsExactly(1, 2, 1);
+        assertThat(statement.reads().keyText(new Object[] {"a", "b", "c"})).isEqualTo("tenant = b AND id = 4");
+        assertThat(statement.reads().diagnosis().sql()).contains("FROM t x\nWHERE (tenant = ?\n) AND (id = 4\n)");
+        assertThat(statement.reads().diagnosis().binds()).containsExactly(1, 2, 1);
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "DELETE FROM t WHERE (id = 1 OR id = 2) AND \"fencing_token\" <= ?",
+                "DELETE FROM t WHERE (id = 1 OR id = 2) AND fencing_token <= ?",
                 "DELETE FROM t WHERE (id = 1 AND (x = 2 AND \"fencing_token\" <= ?))",
-                "UPDATE t SET a = 1 WHERE \"fencing_token\" <= 7",
+                "UPDATE t SET a = 1, \"fencing_token\" = 7 WHERE \"fencing_token\" <= 7",
+                "UPDATE t SET fencing_token = ? WHERE fencing_token <= ?",
+                "UPDATE s.t SET a = 1, fencing_token = ? FROM u WHERE t.id = u.id AND s.t.fencing_token <= ?",
+                "UPDATE s.t AS x SET a = 1, fencing_token = ? FROM u WHERE x.id = u.id AND x.fencing_token <= ?",
+                "WITH u AS (SELECT 1) DELETE FROM t USING u WHERE t.id = u.id AND t.fencing_token <= ?",
+                "INSERT INTO t (a, fencing_token) VALUES (1, ?), (2, ?)",
+                "INSERT INTO t (a, fencing_token) SELECT u.a, 7 FROM u",
+                "INSERT INTO t (a, fencing_token) VALUES (1, ?) ON CONFLICT (a) DO NOTHING",
+                "INSERT INTO t (a, fencing_token) VALUES (1, ?) ON CONFLICT (a) DO UPDATE SET a = 1, fencing_token = ?"
+                        + " WHERE t.fencing_token <= ?",
             })
     void recognisesAFencedText(String sql) {
-        assertThatCode(() -> FencedStatement.requireFenced(sql, "fencing_token"))
-                .doesNotThrowAnyException();
+        assertThatCode(() -> FencedText.require(Dialect.POSTGRES, sql, COLUMNS)).doesNotThrowAnyException();
     }
 
     @ParameterizedTest
@@ -263,17 +297,33 @@ class FencedStatementTest {
             strings = {
                 "DELETE FROM t",
                 "DELETE FROM t WHERE id = 1",
-                "DELETE FROM t WHERE (id = 1) OR (1 = 1) AND \"fencing_token\" <= ?",
+                "DELETE FROM t WHERE (id = 1) OR (1 = 1) AND fencing_token <= ?",
                 "DELETE FROM t WHERE id = 1 AND \"fencing_token\" <= ? OR true",
-                "DELETE FROM t WHERE \"fencing_token\" <= ? OR true",
+                "DELETE FROM t WHERE fencing_token <= ? OR true",
                 "DELETE FROM t WHERE id = 1 AND \"fencing_token\" <= ? + 1",
                 "DELETE FROM t WHERE id = 1 AND \"fencing_token\" >= ?",
-                "DELETE FROM t WHERE id = 1 AND NOT \"fencing_token\" <= ?",
+                "DELETE FROM t WHERE id = 1 AND NOT fencing_token <= ?",
                 "DELETE FROM t WHERE id = 1 AND \"other\" <= ?",
-                "DELETE FROM t WHERE id = 1 -- AND \"fencing_token\" <= ?",
+                "DELETE FROM t WHERE id = 1 -- AND fencing_token <= ?",
+                "UPDATE t SET a = 1 WHERE fencing_token <= 7",
+                "UPDATE t SET fencing_token = 7, a = 1 WHERE fencing_token <= 7",
+                "UPDATE t SET fencing_token = 9, fencing_token = 7 WHERE fencing_token <= 7",
+                "UPDATE t SET a = 1, fencing_token = a WHERE fencing_token <= 7",
+                "UPDATE t SET a = 1, fencing_token = ? FROM u WHERE t.id = u.id AND fencing_token <= ?",
+                "UPDATE t SET a = 1, fencing_token = ? FROM u WHERE t.id = u.id AND u.fencing_token <= ?",
+                "UPDATE t AS x SET a = 1, fencing_token = ? FROM t WHERE t.id = x.id AND t.fencing_token <= ?",
+                "UPDATE s.t SET a = 1, fencing_token = ? FROM u WHERE t.id = u.id AND r.t.fencing_token <= ?",
+                "WITH u AS (DELETE FROM t RETURNING *) DELETE FROM t WHERE fencing_token <= ?",
+                "INSERT INTO t (a) VALUES (1)",
+                "INSERT INTO t (a, fencing_token) VALUES (1, ?), (2, b)",
+                "INSERT INTO t (fencing_token, fencing_token) VALUES (1, ?)",
+                "INSERT INTO t (a, fencing_token) SELECT *, 7 FROM u",
+                "INSERT INTO t (a, fencing_token) VALUES (1, ?) ON CONFLICT (a) DO UPDATE SET fencing_token = ?",
+                "MERGE INTO t USING u ON t.id = u.id WHEN MATCHED AND t.fencing_token <= ? THEN DELETE",
+                "SELECT 1",
             })
     void doesNotTakeAnyOtherTextForFenced(String sql) {
-        assertThatThrownBy(() -> FencedStatement.requireFenced(sql, "fencing_token"))
+        assertThatThrownBy(() -> FencedText.require(Dialect.POSTGRES, sql, COLUMNS))
                 .isInstanceOf(NotFenceableException.class);
     }
 

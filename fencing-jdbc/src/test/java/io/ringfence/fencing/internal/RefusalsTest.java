@@ -3,6 +3,7 @@ package io.ringfence.fencing.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ringfence.election.FencingToken;
+import io.ringfence.fencing.ExpectedRows;
 import io.ringfence.fencing.FencedOutException;
 import io.ringfence.fencing.FencedOutException.Reason;
 import io.ringfence.fencing.NoMatchingRowException;
@@ -33,7 +34,7 @@ class RefusalsTest {
 
     @Test
     void tooManyRowsAreAWarning() {
-        Refusals.log(log, new TooManyRowsException("table t", 2));
+        Refusals.log(log, new TooManyRowsException("table t", 2, ExpectedRows.one()));
 
         assertThat(log.lines).singleElement().asString().startsWith("WARN refusal=TooManyRowsException");
     }

@@ -31,7 +31,7 @@ class TransactionControlTest {
     void refusesWhatBeginsOrEndsATransaction(String sql) {
         assertThatThrownBy(() -> TransactionControl.refuse(sql))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("commits after the work returns");
+                .hasMessageContaining("never by SQL text");
     }
 
     @ParameterizedTest

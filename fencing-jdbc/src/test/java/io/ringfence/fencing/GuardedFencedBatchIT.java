@@ -1,0 +1,21 @@
+package io.ringfence.fencing;
+
+import io.ringfence.servers.PostgresDatabase;
+import io.ringfence.servers.SharedServers;
+import java.sql.SQLException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Batches on PostgreSQL, on tables with guards: the same as without. */
+@ExtendWith(SharedServers.class)
+class GuardedFencedBatchIT extends FencedBatchContract {
+
+    GuardedFencedBatchIT(PostgresDatabase empty) {
+        super(FencedDatabase.guarded(empty.dataSource()));
+    }
+
+    @BeforeEach
+    void guard() throws SQLException {
+        FencedDatabase.guard(connection);
+    }
+}
