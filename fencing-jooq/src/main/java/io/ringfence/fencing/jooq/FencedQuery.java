@@ -1,132 +1,125 @@
 package io.ringfence.fencing.jooq;
 
 import io.ringfence.fencing.NotFenceableException;
-import io.ringfence.fencing.internal.FencedStatement;
-import io.ringfence.fencing.internal.RowWrite;
-import io.ringfence.fencing.internal.SqlName;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import org.jooq.Condition;
 import org.jooq.Configuration;
 import org.jooq.Field;
-import org.jooq.FieldOrRow;
-import org.jooq.FieldOrRowOrSelect;
 import org.jooq.Query;
-import org.jooq.Record3;
+import org.jooq.ResultQuery;
+import org.jooq.SQLDialect;
 import org.jooq.Table;
+import org.jooq.UniqueKey;
 import org.jooq.conf.ExecuteWithoutWhere;
 import org.jooq.conf.Settings;
-import org.jooq.impl.DSL;
 import org.jooq.impl.QOM;
-import org.jooq.impl.SQLDataType;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A finished jOOQ query with its fence.
+ * A finished query of jOOQ that can be fenced.
  *
- * <p>The rewriting goes through jOOQ's object model, so that bind values keep their bindings and converters. The text
- * that jOOQ renders is held against the grammar that plain JDBC statements go through, before the rewriting and after it:
- * fragments of plain SQL inside the query cannot bring in a clause, an assignment of the token, or an OR that escapes.
+ * <p>The rewriting goes through jOOQ's object model, so that bind values keep their bindings and converters, and makes a
+ * copy. What jOOQ renders of it is held against the grammar that plain JDBC statements go through, see {@link FenceCheck}.
+ *
+ * @param query the query, as the user made it
+ * @param write what it writes
  */
-final class FencedQuery implements RowWrite {
-    private final Configuration configuration;
-    private final Query query;
-    private final String column;
-    private final Field<Long> tokenField;
-    private final SqlName table;
-    private final Optional<KeyCondition> key;
+record FencedQuery(Query query, WriteModel write) {
 
-    private FencedQuery(Configuration configuration, Query query, String column, List<String> keys) {
-        this.configuration = configuration;
-        this.query = query;
-        this.column = column;
-        this.tokenField = DSL.field(DSL.quotedName(column), SQLDataType.BIGINT.notNull());
-        this.table = FencedStatement.compile(query.getSQL(), column, keys).table();
-        this.key = KeyCondition.find(condition(), keys);
-    }
-
-    static FencedQuery of(Configuration configuration, Query query, String column, List<String> keys) {
-        boolean plain;
-        if (query instanceof QOM.Update<?> update) {
-            plain = update.$with() == null
-                    && update.$from().isEmpty()
-                    && update.$orderBy().isEmpty()
-                    && update.$limit() == null;
-        } else if (query instanceof QOM.Delete<?> delete) {
-            plain = delete.$with() == null
-                    && delete.$using().isEmpty()
-                    && delete.$orderBy().isEmpty()
-                    && delete.$limit() == null;
-        } else {
-            plain = false;
-        }
-        if (!plain) {
-            throw new NotFenceableException("This query cannot be fenced: " + query
-                    + "\nPass an UPDATE or DELETE of one table that is built with jOOQ's DSL, without WITH, FROM, USING,"
-                    + " ORDER BY, LIMIT and RETURNING, or run it in ResourceFence.inTransaction, which fences whatever a"
-                    + " transaction does");
-        }
-        FencedQuery fenced = new FencedQuery(configuration, query, column, keys);
-        fenced.requireWhere();
+    static FencedQuery of(Query query, Configuration configuration, TokenColumn column, List<String> keys) {
+        FencedQuery fenced = new FencedQuery(query, write(query, configuration, column, keys));
+        fenced.requireWhere(configuration.settings());
         return fenced;
     }
 
-    /** The fence adds a WHERE, which would hide from jOOQ that the query has none. */
-    private void requireWhere() {
-        Settings settings = configuration.settings();
-        ExecuteWithoutWhere without = query instanceof QOM.Update<?>
-                ? settings.getExecuteUpdateWithoutWhere()
-                : settings.getExecuteDeleteWithoutWhere();
-        Condition condition = condition();
-        if (without == ExecuteWithoutWhere.THROW && (condition == null || condition.equals(DSL.noCondition()))) {
-            throw new NotFenceableException("jOOQ's settings refuse a query without WHERE, and this one has none: "
-                    + query + "\nName the row in its WHERE");
-        }
-    }
-
-    @Override
-    public SqlName table() {
-        return table;
-    }
-
-    @Override
-    public @Nullable String key() {
-        return key.map(KeyCondition::text).orElse(null);
-    }
-
-    @Override
-    public int run(long token) {
-        Condition fence = tokenField.le(DSL.val(token, tokenField));
-        Condition fenced = condition() == null ? fence : DSL.and(condition(), fence);
-        Query rewritten;
+    private static WriteModel write(Query query, Configuration configuration, TokenColumn column, List<String> keys) {
         if (query instanceof QOM.Update<?> update) {
-            Map<FieldOrRow, FieldOrRowOrSelect> assignments = new LinkedHashMap<>(update.$set());
-            assignments.put(tokenField, DSL.val(token, tokenField));
-            rewritten = update.$set(assignments).$where(fenced);
-        } else {
-            rewritten = ((QOM.Delete<?>) query).$where(fenced);
+            return ConditionedWrite.of(update, column, keys(update.$table(), keys));
         }
-        rewritten.attach(configuration);
-        FencedStatement.requireFenced(rewritten.getSQL(), column);
-        return rewritten.execute();
+        if (query instanceof QOM.Delete<?> delete) {
+            return ConditionedWrite.of(delete, column, keys(delete.$from(), keys));
+        }
+        if (query instanceof QOM.Insert<?> insert) {
+            return InsertWrite.of(insert, column, keys(insert.$into(), keys), configuration.family());
+        }
+        if (query instanceof QOM.UpdateReturning<?> returning) {
+            if (configuration.family() == SQLDialect.MARIADB) {
+                throw Refused.query(
+                        query,
+                        "MariaDB does not return what it updates, and jOOQ writes something else for it",
+                        "Run the UPDATE by execute(..), then read");
+            }
+            return write(returning.$update(), configuration, column, keys);
+        }
+        if (query instanceof QOM.DeleteReturning<?> returning) {
+            return write(returning.$delete(), configuration, column, keys);
+        }
+        if (query instanceof QOM.InsertReturning<?> returning) {
+            return write(returning.$insert(), configuration, column, keys);
+        }
+        throw refusal(query);
     }
 
-    @Override
-    public Found look() {
-        Condition whole =
-                condition() == null ? DSL.trueCondition() : DSL.condition("{0} IS TRUE", DSL.field(condition()));
-        Table<?> target = query instanceof QOM.Update<?> update ? update.$table() : ((QOM.Delete<?>) query).$from();
-        Record3<Integer, Long, Boolean> found = DSL.using(configuration)
-                .select(DSL.count(), DSL.max(tokenField), DSL.boolOr(whole))
-                .from(target)
-                .where(key.map(KeyCondition::condition).orElse(whole))
-                .fetchSingle();
-        return new Found(found.value1(), found.value2(), Boolean.TRUE.equals(found.value3()));
+    private static NotFenceableException refusal(Query query) {
+        String kind = query.getClass().getSimpleName();
+        if (kind.startsWith("Merge")) {
+            return Refused.query(
+                    query,
+                    "a MERGE has several places for a fence",
+                    "Put JooqFence.condition into each WHEN MATCHED and JooqFence.assignment into what it sets, and"
+                            + " check the count yourself; or use INSERT .. ON CONFLICT DO UPDATE");
+        }
+        if (kind.startsWith("SQL")) {
+            return Refused.query(
+                    query,
+                    "it is plain SQL, which jOOQ does not understand",
+                    "Build it with jOOQ's DSL, or let DSLContext.parser() read it, or hand the text to RowFence");
+        }
+        return Refused.query(
+                query, "it is no UPDATE, DELETE or INSERT (" + kind + ")", "Pass one that is built with jOOQ's DSL");
     }
 
-    private @Nullable Condition condition() {
-        return query instanceof QOM.Update<?> update ? update.$where() : ((QOM.Delete<?>) query).$where();
+    /** The declared key, else what generated tables know. */
+    private static List<String> keys(Table<?> table, List<String> declared) {
+        UniqueKey<?> primary = table.getPrimaryKey();
+        return !declared.isEmpty() || primary == null ? declared : names(primary.getFieldsArray());
+    }
+
+    private static List<String> names(Field<?>[] fields) {
+        String[] names = new String[fields.length];
+        for (int i = 0; i < names.length; i++) {
+            names[i] = fields[i].getName();
+        }
+        return List.of(names);
+    }
+
+    /** The fence adds a WHERE, which would hide from jOOQ that the query has none. */
+    private void requireWhere(Settings settings) {
+        if (write instanceof ConditionedWrite conditioned && conditioned.isWithoutWhere()) {
+            ExecuteWithoutWhere without = conditioned.isUpdate()
+                    ? settings.getExecuteUpdateWithoutWhere()
+                    : settings.getExecuteDeleteWithoutWhere();
+            if (without == ExecuteWithoutWhere.THROW) {
+                throw new NotFenceableException("jOOQ's settings refuse a query without WHERE, and this one has none: "
+                        + query + "\nName the row in its WHERE");
+            }
+        }
+    }
+
+    boolean isReturning() {
+        return query instanceof ResultQuery<?>;
+    }
+
+    /** A copy with the fence, which returns what the query returns. */
+    Query fenced(Field<Long> token) {
+        Query fenced = write.fenced(token);
+        if (query instanceof QOM.UpdateReturning<?> returning) {
+            return returning.$update((QOM.Update<?>) fenced);
+        }
+        if (query instanceof QOM.DeleteReturning<?> returning) {
+            return returning.$delete((QOM.Delete<?>) fenced);
+        }
+        if (query instanceof QOM.InsertReturning<?> returning) {
+            return returning.$insert((QOM.Insert<?>) fenced);
+        }
+        return fenced;
     }
 }

@@ -19,14 +19,19 @@ import org.jspecify.annotations.Nullable;
  */
 record KeyCondition(Condition condition, String text) {
 
-    static Optional<KeyCondition> find(@Nullable Condition condition, List<String> keys) {
+    /**
+     * Finds them.
+     *
+     * @param qualifier what must stand before each column, or null if nothing needs to
+     */
+    static Optional<KeyCondition> find(@Nullable Condition condition, List<String> keys, @Nullable String qualifier) {
         List<Condition> parts = new ArrayList<>();
         split(condition, parts);
         List<QOM.Eq<?>> found = new ArrayList<>();
         for (String key : keys) {
             int before = found.size();
             for (Condition part : parts) {
-                if (part instanceof QOM.Eq<?> comparison && compares(comparison, key)) {
+                if (part instanceof QOM.Eq<?> comparison && compares(comparison, key, qualifier)) {
                     found.add(comparison);
                 }
             }
@@ -51,13 +56,17 @@ record KeyCondition(Condition condition, String text) {
         }
     }
 
-    private static boolean compares(QOM.Eq<?> comparison, String key) {
-        return (isColumn(comparison.$arg1(), key) && comparison.$arg2() instanceof Param)
-                || (comparison.$arg1() instanceof Param && isColumn(comparison.$arg2(), key));
+    private static boolean compares(QOM.Eq<?> comparison, String key, @Nullable String qualifier) {
+        return (isColumn(comparison.$arg1(), key, qualifier) && comparison.$arg2() instanceof Param)
+                || (comparison.$arg1() instanceof Param && isColumn(comparison.$arg2(), key, qualifier));
     }
 
-    private static boolean isColumn(Field<?> field, String key) {
-        return !(field instanceof Param) && field.getName().equals(key);
+    private static boolean isColumn(Field<?> field, String key, @Nullable String qualifier) {
+        if (field instanceof Param || !field.getName().equals(key)) {
+            return false;
+        }
+        String[] parts = field.getQualifiedName().getName();
+        return qualifier == null || (parts.length > 1 && parts[parts.length - 2].equals(qualifier));
     }
 
     private static String text(QOM.Eq<?> comparison) {
