@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** The README says what the code says. */
 class ReadmeTest {
-    private static final Pattern TEST = Pattern.compile("`(\\w+(?:IT|Test))\\.(\\w+)`");
+    private static final Pattern TEST = Pattern.compile("`(\\w+(?:IT|Test|Contract))\\.(\\w+)`");
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
     @Test
