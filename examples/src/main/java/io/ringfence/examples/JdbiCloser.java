@@ -53,7 +53,7 @@ public final class JdbiCloser {
     }
 
     private void closeBatches(Elections elections, CountDownLatch shutdown) throws InterruptedException {
-        try (LeaderLoop loop = elections.election("invoice-closer").lead(fence.raiseBefore(this::closeWhileHeld))) {
+        try (LeaderLoop loop = elections.election("jdbi-closer").lead(fence.raiseBefore(this::closeWhileHeld))) {
             System.out.println("takes part in " + loop.election());
             shutdown.await();
         }

@@ -74,7 +74,7 @@ public final class SpringCloser {
         AtomicReference<@Nullable Lease> current = new AtomicReference<>();
         DataSource fenced = FencedDataSource.of(pool, fence, current::get);
         try (AnnotationConfigApplicationContext spring = start(fenced);
-                LeaderLoop loop = elections.election("invoice-closer").lead(fence.raiseBefore(lease -> {
+                LeaderLoop loop = elections.election("spring-closer").lead(fence.raiseBefore(lease -> {
                     current.set(lease);
                     closeWhileHeld(lease, spring.getBean(SpringInvoices.class));
                 }))) {
