@@ -24,8 +24,9 @@ public final class IndeterminateCountException extends FencingException {
     public IndeterminateCountException(String target, long count) {
         super(
                 "A fenced write to " + target + " was run, but instead of a number of rows the driver said " + count
-                        + " (-2 means: cannot tell). Roll this transaction back, and switch the driver's rewriting of"
-                        + " batches off (reWriteBatchedInserts, useBulkStmts, rewriteBatchedStatements)",
+                        + " (-2 means: cannot tell). Roll this transaction back. Of batches, switch the driver's rewriting"
+                        + " off (reWriteBatchedInserts, useBulkStmts, rewriteBatchedStatements); an upsert on MariaDB has met"
+                        + " a row by another unique key than the declared one: update that row instead",
                 null);
         this.target = Objects.requireNonNull(target, "target");
     }

@@ -57,6 +57,11 @@ final class JdbcWrite implements RowWrite {
     }
 
     @Override
+    public boolean explains(Found found) {
+        return statement.reads().explains(found);
+    }
+
+    @Override
     public Found skipped(long token) throws SQLException {
         SqlTemplate skipped = statement.reads().skipped();
         return skipped == null ? Found.NOTHING : read(skipped, token);

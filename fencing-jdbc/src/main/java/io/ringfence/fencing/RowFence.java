@@ -101,7 +101,8 @@ public final class RowFence {
      *
      * <p>It takes effect in statements whose {@code WHERE} compares each key column with a parameter or literal by
      * {@code =}, joined to the rest by {@code AND}, and in INSERTs with such values. In others, a row that is not there is
-     * {@link FencedOutException.Reason#UNKNOWN}.
+     * {@link FencedOutException.Reason#UNKNOWN}. So it is for an upsert whose conflict target is anything but the columns
+     * of this key: the row that was in the way is then another one.
      *
      * @param column the key column, as SQL writes it
      * @param more the other columns of the key

@@ -86,7 +86,70 @@ class MarkersIT extends RowFenceFixture {
         String select = "INSERT INTO invoice (id, {fence.column}) SELECT i, {fence.token} FROM generate_series(1, 2) i"
                 + " ON CONFLICT (id) DO UPDATE SET status = 'x', {fence.set} WHERE {fence.where invoice}";
 
-        assertThatThrownBy(() -> fence.expecting(ExpectedRows.any()).update(connection, FakeLease.of(9), select))
+        assertRefusesAnOpenExpectation(select);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ON CONFLICT (status) DO UPDATE SET status = 's1', {fence.set} WHERE {fence.where invoice}",
+                "ON CONFLICT (status) DO UPDATE SET {fence.set} WHERE invoice.status > '' AND {fence.where invoice}",
+                "ON CONFLICT (status) WHERE status > '' DO UPDATE SET {fence.set} WHERE {fence.where invoice}",
+                "ON CONFLICT ON CONSTRAINT one_status DO UPDATE SET {fence.set} WHERE {fence.where invoice}",
+                "ON CONFLICT (status) DO NOTHING",
+                "ON CONFLICT DO NOTHING"
+            })
+    void anUpsertThatMeetsANewerRowByAnotherKey_isNotTakenForOneWithoutAMatch(String conflict) throws SQLException {
+        Sql.execute(
+                connection,
+                "UPDATE invoice SET status = 's' || id",
+                "ALTER TABLE invoice ADD CONSTRAINT one_status UNIQUE (status)");
+        String insert = "INSERT INTO invoice (id, status, {fence.column}) VALUES (?, 's1', {fence.token}) " + conflict;
+
+        assertThat(refused(4, insert, 9).reason()).isEqualTo(Reason.UNKNOWN);
+        assertRefusesAnOpenExpectation(insert.replace("?", "9"));
+        assertThat(invoice(1)).isEqualTo("s1|5");
+        assertThat(fence.expecting(ExpectedRows.unchecked()).update(connection, FakeLease.of(4), insert, 9))
+                .as("rows, where nobody asks why")
+                .isZero();
+    }
+
+    @Test
+    void anUpsertOnACompositeKey_isExplainedByThatKey_inAnyOrder() throws SQLException {
+        Sql.execute(
+                connection,
+                "CREATE TABLE line (invoice int, no int, fencing_token bigint NOT NULL DEFAULT 0, UNIQUE (no, invoice))",
+                "INSERT INTO line VALUES (1, 2, 5)");
+        RowFence lines = RowFence.onColumn("fencing_token").key("invoice", "no");
+        String upsert = "INSERT INTO line (invoice, no, {fence.column}) VALUES (?, ?, {fence.token})"
+                + " ON CONFLICT (\"no\", INVOICE) DO UPDATE SET {fence.set} WHERE {fence.where line}";
+
+        assertThat(refused(lines, 4, upsert, 1, 2).reason()).isEqualTo(Reason.SUPERSEDED);
+        assertThat(refused(lines.expecting(ExpectedRows.any()), 4, upsert, 1, 2).reason())
+                .isEqualTo(Reason.SUPERSEDED);
+        assertThat(refused(RowFence.onColumn("fencing_token").key("invoice"), 4, upsert, 1, 2)
+                        .reason())
+                .as("another row of the invoice may be in the way, and this one is newer")
+                .isEqualTo(Reason.SUPERSEDED);
+        assertThat(refused(RowFence.onColumn("fencing_token").key("invoice"), 4, upsert, 8, 2))
+                .isNull();
+    }
+
+    @Test
+    void anInsertThatATriggerKeepsOut_isUnknown() throws SQLException {
+        Sql.execute(
+                connection,
+                "CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+                "CREATE TRIGGER keep_out BEFORE INSERT ON invoice FOR EACH ROW EXECUTE FUNCTION keep_out()");
+
+        assertThat(refused(9, UPSERT, 9, "new").reason()).isEqualTo(Reason.UNKNOWN);
+        assertThat(refused(9, UPSERT.substring(0, UPSERT.indexOf("ON")), 9, "new")
+                        .reason())
+                .isEqualTo(Reason.UNKNOWN);
+    }
+
+    private void assertRefusesAnOpenExpectation(String sql) {
+        assertThatThrownBy(() -> fence.expecting(ExpectedRows.any()).update(connection, FakeLease.of(4), sql))
                 .isInstanceOf(NotFenceableException.class)
                 .hasMessageContaining("Expect exactly(n) rows");
     }

@@ -168,8 +168,8 @@ public final class FencedStatement {
             throw new NotFenceableException(
                     "Which rows this INSERT meant cannot be told afterwards, and so not whether a newer"
                             + " leader kept some from being written: " + parsed.sql()
-                            + "\nExpect exactly(n) rows, or declare a key"
-                            + " and give plain values for it");
+                            + "\nExpect exactly(n) rows, or declare a key,"
+                            + " give plain values for it, and name exactly its columns in ON CONFLICT (..)");
         }
     }
 }

@@ -48,7 +48,9 @@ final class InsertParser {
         }
         boolean select = cursor.isNext("select");
         List<List<List<SqlToken>>> rows = select ? List.of(select()) : values();
-        Conflict conflict = conflict();
+        boolean conflicting = cursor.accept("on");
+        List<List<SqlToken>> conflictColumns = conflicting ? conflictTarget() : null;
+        Conflict conflict = conflicting ? conflictAction() : Conflict.FAIL;
         Clause set = null;
         Clause where = null;
         if (conflict == Conflict.DO_UPDATE) {
@@ -67,7 +69,7 @@ final class InsertParser {
                 null,
                 where,
                 returning,
-                new ParsedInsert(columns, rows, select, conflict));
+                new ParsedInsert(columns, rows, select, conflict, conflictColumns));
     }
 
     private List<List<List<SqlToken>>> values() {
@@ -104,10 +106,8 @@ final class InsertParser {
                         || (!cursor.dialect().hasJoinedWrites() && cursor.isNext("on", "duplicate")));
     }
 
-    private Conflict conflict() {
-        if (!cursor.accept("on")) {
-            return Conflict.FAIL;
-        }
+    /** Takes what decides whether a row is there already; null if columns alone do not say it. */
+    private @Nullable List<List<SqlToken>> conflictTarget() {
         if (!cursor.dialect().hasJoinedWrites()) {
             throw cursor.unexpected("the end (only PostgreSQL can fence a row that is there already: update first, and"
                     + " insert after a NoMatchingRowException)");
@@ -116,12 +116,20 @@ final class InsertParser {
         if (cursor.accept("on")) {
             cursor.expect("constraint", "CONSTRAINT");
             cursor.name("the name of a constraint");
-        } else if (!cursor.isNext("do")) {
-            cursor.brackets("the columns in brackets");
-            if (cursor.accept("where")) {
-                cursor.clause("WHERE", Set.of("do"));
-            }
+            return null;
         }
+        if (cursor.isNext("do")) {
+            return List.of();
+        }
+        List<List<SqlToken>> columns = cursor.items(cursor.brackets("the columns in brackets"));
+        if (cursor.accept("where")) {
+            cursor.clause("WHERE", Set.of("do"));
+            return null;
+        }
+        return columns;
+    }
+
+    private Conflict conflictAction() {
         cursor.expect("do", "DO");
         if (cursor.accept("nothing")) {
             return Conflict.DO_NOTHING;

@@ -22,10 +22,7 @@ record InsertedKey(List<SqlToken> column, List<SqlToken> value) {
             for (SqlName column : columns) {
                 for (int i = 0; i < values.size(); i++) {
                     List<SqlToken> name = insert.columns().get(i);
-                    if (name.size() == 1
-                            && name.get(0).isName()
-                            && dialect.isSameColumn(name.get(0).text(), column.last())
-                            && SqlValues.isValue(values.get(i))) {
+                    if (ParsedInsert.isColumn(dialect, name, column) && SqlValues.isValue(values.get(i))) {
                         row.add(new InsertedKey(name, values.get(i)));
                     }
                 }

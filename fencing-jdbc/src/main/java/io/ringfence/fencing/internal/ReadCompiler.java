@@ -1,6 +1,7 @@
 package io.ringfence.fencing.internal;
 
 import io.ringfence.fencing.internal.ParsedInsert.Conflict;
+import io.ringfence.fencing.internal.RowReads.Conclusion;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -41,7 +42,8 @@ final class ReadCompiler {
                 separator = "\n) AND (";
             }
         }
-        return new RowReads(keyText(key), end(diagnosis), endOfSkipped(condition(from(start().append("TRUE")))));
+        return new RowReads(
+                keyText(key), Conclusion.ALWAYS, end(diagnosis), endOfSkipped(condition(from(start().append("TRUE")))));
     }
 
     private RowReads ofInsert(ParsedInsert insert) {
@@ -49,11 +51,14 @@ final class ReadCompiler {
         boolean fenceOnly = parsed.condition().size() == 1;
         SqlTemplate.Builder diagnosis = from(start().append(fenceOnly ? "count(*) > 0" : "FALSE"));
         boolean writesOverNothing = insert.conflict() == Conflict.FAIL;
+        boolean conflictsByKey = insert.conflictsBy(parsed.dialect(), columns.keys());
+        boolean tells = writesOverNothing || conflictsByKey || insert.conflictsByAnyKey();
         SqlTemplate.Builder skipped = from(start().append("TRUE"));
         return new RowReads(
                 keys.size() == 1 ? keyOf(keys.get(0)) : List.of(),
+                tells ? Conclusion.IF_FOUND : Conclusion.NEVER,
                 end(byKeys(keys, diagnosis)),
-                writesOverNothing || !keys.isEmpty()
+                writesOverNothing || (conflictsByKey && !keys.isEmpty())
                         ? endOfSkipped(byKeys(writesOverNothing ? List.of() : keys, skipped))
                         : null);
     }

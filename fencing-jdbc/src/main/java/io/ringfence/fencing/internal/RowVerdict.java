@@ -92,8 +92,14 @@ final class RowVerdict {
                     "a row matches and carries no higher token, but was not written;"
                             + " a trigger or row-level security may have prevented it, or the row changed meanwhile");
         }
-        if (write.key() != null) {
+        if (write.explains(found)) {
             return noMatchingRow(found);
+        }
+        if (write.key() != null) {
+            return unknown(
+                    observed,
+                    "no newer row has its key, but another row may have been in the way, or a trigger; for an upsert, let"
+                            + " the columns of the declared key be its conflict target");
         }
         return unknown(
                 observed,

@@ -45,6 +45,15 @@ public interface RowWrite {
     Found look() throws SQLException;
 
     /**
+     * Tells whether nothing newer being there by key explains that nothing was written. It does not where another row than
+     * the one with this key may have been in the way.
+     *
+     * @param found what {@link #look()} found
+     * @return whether it is explained
+     */
+    boolean explains(Found found);
+
+    /**
      * Reads the rows that the condition of the statement is true for and that carry a higher token.
      *
      * @param token the token to compare with

@@ -43,6 +43,11 @@ final class RecordedWrite implements RowWrite {
     }
 
     @Override
+    public boolean explains(Found found) {
+        return statement.reads().explains(found);
+    }
+
+    @Override
     public Found skipped(long token) throws SQLException {
         SqlTemplate skipped = statement.reads().skipped();
         return skipped == null ? Found.NOTHING : skipped.read(connection, token, parameters::bind);

@@ -1,10 +1,13 @@
 package io.ringfence.fencing.jooq;
 
+import io.ringfence.fencing.internal.RowWrite.Found;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jooq.Condition;
 import org.jooq.Field;
 import org.jooq.FieldOrRow;
@@ -230,9 +233,27 @@ record InsertWrite(
         return takesOver ? DSL.field(DSL.count().gt(0)) : DSL.inline(false);
     }
 
+    /** A row that has met another one by another key, or a trigger, is not explained by what has its own key. */
+    @Override
+    public boolean explains(Found found) {
+        boolean tells =
+                !meetsRows() || conflictsByKey() || (insert.$onConflict().isEmpty() && !insert.$onDuplicateKeyUpdate());
+        return tells && found.rows() > 0 && key().isPresent();
+    }
+
     @Override
     public boolean knowsSkipped() {
-        return !meetsRows() || !keyRows().isEmpty();
+        return !meetsRows()
+                || ((conflictsByKey() || readBack() > 0) && !keyRows().isEmpty());
+    }
+
+    /** Whether a row is there already if, and only if, one has the key; jOOQ does not tell a constraint that is named. */
+    private boolean conflictsByKey() {
+        Set<String> target = insert.$onConflict().stream().map(Field::getName).collect(Collectors.toSet());
+        return family != SQLDialect.MARIADB
+                && !keys.isEmpty()
+                && target.equals(Set.copyOf(keys))
+                && insert.$onConflictWhere() == null;
     }
 
     /** Whether a row that is there already is anything but an error. */
@@ -241,7 +262,9 @@ record InsertWrite(
     }
 
     @Override
-    public boolean isReadBack() {
-        return family == SQLDialect.MARIADB && insert.$onDuplicateKeyUpdate();
+    public int readBack() {
+        return family == SQLDialect.MARIADB && insert.$onDuplicateKeyUpdate()
+                ? (int) keyRows().stream().map(KeyCondition::text).distinct().count()
+                : 0;
     }
 }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A query on the connection that it runs on. */
 final class JooqWrite implements RowWrite {
+    /** What was written is not there: it went to a row with another key. */
+    private static final long UNKNOWN = -2;
+
     private final Reads reads;
     private final TokenColumn column;
     private final FencedQuery query;
@@ -47,12 +50,14 @@ final class JooqWrite implements RowWrite {
 
     /** Returns the count of the database, or where it says nothing how many of the rows carry our token now. */
     long counted(long rows, long token) {
-        if (!query.write().isReadBack()) {
+        int least = query.write().readBack();
+        if (least == 0) {
             return rows;
         }
+        Condition meant = query.write().rows().orElseThrow();
         Condition ours = column.alone().eq(DSL.val(token, column.alone()));
-        return read(DSL.inline(true), query.write().rows().orElseThrow().and(ours))
-                .rows();
+        boolean another = read(DSL.inline(true), meant).rows() < least;
+        return another ? UNKNOWN : read(DSL.inline(true), meant.and(ours)).rows();
     }
 
     @Override
@@ -61,6 +66,11 @@ final class JooqWrite implements RowWrite {
         Condition rows =
                 write.key().map(KeyCondition::condition).or(write::rows).orElse(DSL.falseCondition());
         return read(write.matching(), rows);
+    }
+
+    @Override
+    public boolean explains(Found found) {
+        return query.write().explains(found);
     }
 
     @Override

@@ -147,6 +147,11 @@ final class RecordWrite implements RowWrite {
     }
 
     @Override
+    public boolean explains(Found found) {
+        return key() != null;
+    }
+
+    @Override
     public Found skipped(long token) {
         Field<Long> column = fence.token().alone();
         return read(DSL.inline(true), column.gt(DSL.val(token, column)));

@@ -1,5 +1,6 @@
 package io.ringfence.fencing.jooq;
 
+import io.ringfence.fencing.internal.RowWrite.Found;
 import java.util.Optional;
 import org.jooq.Condition;
 import org.jooq.Field;
@@ -28,11 +29,16 @@ interface WriteModel {
     /** Whether a row with this key, and no higher token, should have been written. */
     Field<Boolean> matching();
 
+    /** Whether nothing newer being there by key explains that nothing was written. */
+    default boolean explains(Found found) {
+        return key().isPresent();
+    }
+
     /** Whether rows that a newer leader holds can be told from rows that were not meant. */
     boolean knowsSkipped();
 
-    /** Whether the count says nothing, so that the rows are read back. */
-    default boolean isReadBack() {
-        return false;
+    /** How many rows there are afterwards at least if the count says nothing and they are read back; 0 if it counts. */
+    default int readBack() {
+        return 0;
     }
 }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ringfence.fencing.ExpectedRows;
 import io.ringfence.fencing.FencedOutException.Reason;
+import io.ringfence.fencing.IndeterminateCountException;
 import io.ringfence.fencing.NotFenceableException;
 import io.ringfence.servers.MariaDbDatabase;
 import io.ringfence.servers.SharedServers;
+import java.util.List;
 import org.jooq.DSLContext;
 import org.jooq.Query;
 import org.jooq.SQLDialect;
@@ -48,6 +50,23 @@ class MariaDbJooqFenceIT extends JooqFenceContract {
                 .isEqualTo(2);
 
         assertThat(invoices()).containsExactly("1|over|7", "2|two|7", "3|open|0", "9|new|7", "10|two|7");
+    }
+
+    @Test
+    void anUpsertThatMeetsARowByAnotherKey_isIndeterminate_whetherItWroteItOrNot() {
+        dsl.execute("UPDATE invoice SET status = CONCAT('s', id)");
+        dsl.execute("CREATE UNIQUE INDEX one_status ON invoice (status)");
+        for (JooqFence by : List.of(fence, fence.expecting(ExpectedRows.any()))) {
+            assertThatThrownBy(() -> dsl.transaction(inner -> by.execute(token(4), upsert(inner.dsl(), 9, "s1"))))
+                    .as("refused by a newer row")
+                    .isInstanceOf(IndeterminateCountException.class);
+            assertThatThrownBy(() -> dsl.transaction(inner -> by.execute(token(7), upsert(inner.dsl(), 9, "s1"))))
+                    .as("written to another row")
+                    .isInstanceOf(IndeterminateCountException.class)
+                    .hasMessageContaining("another unique key");
+        }
+
+        assertThat(invoices()).containsExactly("1|s1|5", "2|s2|5", "3|s3|0");
     }
 
     @Test
